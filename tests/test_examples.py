@@ -1,7 +1,10 @@
 """The scripts of `examples/` run as they are."""
 
+import re
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.commands import run_program
 from tests.killed import ROOT
@@ -17,6 +20,15 @@ def test_solve_spot() -> None:
     out = example("solve_spot")
     assert "EV out of position 3" in out  # 36.97 of a pot of 60, in the exact solution as well
     assert "in position after `bet60`: fold" in out
+
+
+def test_rps_plus_needs_more_than_one_value() -> None:
+    naive, limited = (
+        [float(number) for number in re.findall(r"0\.[0-9]+", line)] for line in example("rps_plus").splitlines()
+    )
+    assert naive[-1] > 0.1
+    assert limited[:3] == pytest.approx([0.4, 0.4, 0.2], abs=1e-3)
+    assert limited[-1] < 5e-3
 
 
 def test_ask_agent() -> None:

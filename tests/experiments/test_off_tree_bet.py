@@ -1,4 +1,4 @@
-"""Figures of [DLS]: RPS+, and the off-tree bet on a game of 20 cards, where translation is also computed by hand."""
+"""The off-tree bet of [DLS] on a game of 20 cards, where translation is also computed by hand."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,6 @@ from poker.experiments.off_tree_bet.experiment import AVERAGED, FALLBACK, IN_TRE
 from poker.experiments.off_tree_bet.search import Depth, SearchedAnswers, averaged, predicted
 from poker.experiments.off_tree_bet.solutions import GameEffort, SolvedGame, by_suits, line_rows, solved, translated
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
-from poker.experiments.rps_plus import CONTINUATIONS, EQUILIBRIUM, depth_limited, exploitability
 from poker.game.rules import Rules
 from poker.game.state import Betting
 from poker.kernels.types import Ranges
@@ -246,10 +245,3 @@ def test_means_by_suit_are_exactly_alike(spot: OffTreeBet) -> None:
     values = by_suits(game, np.random.default_rng(2).random(spot.rules.num_hands).astype(np.float32))
     other = game.boards.groups[0][1]
     np.testing.assert_array_equal(values[deck_of(spot.rules).hand_map[other]], values)
-
-
-def test_rps_plus_needs_more_than_one_value() -> None:
-    naive, limited = depth_limited(EQUILIBRIUM[None]), depth_limited(CONTINUATIONS)
-    assert exploitability(naive) > 0.1
-    np.testing.assert_allclose(limited, EQUILIBRIUM, atol=1e-3)
-    assert exploitability(limited) < 5e-3

@@ -170,7 +170,7 @@ def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
     log = tmp_path / "log.log"
     write_hands(log, ACPC, read_hands(tmp_path / "hands.phhs"))
     log.write_text("".join(line for line in log.read_text().splitlines(True) if not line.startswith("#")))
-    with pytest.raises(HistoryError, match=r"another game: 6 players in the log, 2 in `holdem_nolimit_2p`"):
+    with pytest.raises(HistoryError, match=r"a log of another game than `holdem_nolimit_2p` needs game=NAME"):
         list(read_hands(log, load_rules("holdem_nolimit_2p")))
 
 

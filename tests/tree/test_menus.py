@@ -59,9 +59,7 @@ def test_searches_have_bets_for_every_street_that_they_look_ahead_to(option: str
 
 @pytest.mark.parametrize(("turn", "given"), [({}, False), ({"turn": []}, True), ({"turn": None}, True)])
 def test_a_street_looked_ahead_to_without_a_menu_is_refused(turn: dict[str, Any], given: bool) -> None:
-    refusal = pytest.raises(
-        MenuError, match=r"^search\.ahead has no bets for the turn: set search\.ahead\.turn \(\[\]"
-    )
+    refusal = pytest.raises(MenuError, match=r"^search\.ahead has no bets for the turn: set search\.ahead\.turn \(\[\]")
     with nullcontext() if given else refusal:
         even_solver(leaves=[EvenLeaf()], ahead=bet_menu(river=[0.5], **turn))
 

@@ -26,6 +26,8 @@ _MATCH_STATE = re.compile(rf"MATCHSTATE:{_NUMBER}:{_NUMBER}:([^:]*):([^:]*)")
 _STATE = re.compile(rf"STATE:{_NUMBER}:([^:]*):([^:]*):([^:]*):([^:]*)")
 _PAYOFF = re.compile(r"-?[0-9]{1,10}(\.[0-9]{1,6})?")
 _NAME = re.compile(r"[^:|\s]+")
+OR_ANOTHER_GAME = " (a log of another game than `{}` needs game=NAME)"
+"""Hint after what is wrong with a line."""
 _ROUNDED = 1e-6
 """Largest rounding error of a payoff with six decimal places, in chips."""
 
@@ -257,36 +259,7 @@ def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
             try:
                 yield parse_log_line(rules, text)
             except PokernetsError as error:
-                raise AcpcError(f"{path}, line {line_number}: {error}{game_differs(rules, text)}") from error
-
-
-def game_differs(rules: Rules, text: str) -> str:
-    """Describe how the game of a log line differs from the given one, as far as the line shows.
-
-    Args:
-        rules: the given game.
-        text: the line.
-
-    Returns:
-        The description; empty if no difference is visible.
-    """
-    match = _STATE.fullmatch(text.partition(" # ")[0].strip())
-    if not match:
-        return ""
-    players = match[5].count("|") + 1
-    hand = match[3].split("/")[0].split("|")[0]
-    logged, wanted = "", ""
-    if players != rules.num_players:
-        logged, wanted = f"{players} players", f"{rules.num_players}"
-    elif re.search("r[0-9]", match[2]) and rules.is_limit:
-        logged, wanted = "no-limit raises", "limit ones"
-    elif re.search("r(?![0-9])", match[2]) and not rules.is_limit:
-        logged, wanted = "limit raises", "no-limit ones"
-    elif hand and len(hand) != 2 * rules.num_hole_cards:
-        logged, wanted = f"{len(hand) // 2} hole cards", f"{rules.num_hole_cards}"
-    elif max((int(total) for total in re.findall("r([0-9]{1,10})", match[2])), default=0) > max(rules.stacks):
-        logged, wanted = "raises above the stacks", f"stacks of {max(rules.stacks)}"
-    return f" (another game: {logged} in the log, {wanted} in `{rules.name}`; give game=NAME)" if logged else ""
+                raise AcpcError(f"{path}, line {line_number}: {error}{OR_ANOTHER_GAME.format(rules.name)}") from error
 
 
 def _parse_state(rules: Rules, betting_text: str, cards: str, whole: str) -> HandState:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import quote, unquote
 
-from poker.formats.acpc.log import game_differs, log_line, parse_log_line, wrong_payoffs
+from poker.formats.acpc.log import OR_ANOTHER_GAME, log_line, parse_log_line, wrong_payoffs
 from poker.formats.phh import without_opening
 from poker.formats.played import PlayedHand, as_played
 from poker.game.betting import Betting, IllegalAction
@@ -74,7 +74,7 @@ def _hand(text: str, comment: str, game: Rules | PokernetsError | None, line: in
     try:
         hand = as_played(parse_log_line(game, text), line)
     except PokernetsError as error:
-        raise PokernetsError(f"{error}{game_differs(game, text)}") from error
+        raise PokernetsError(f"{error}{OR_ANOTHER_GAME.format(game.name)}") from error
     names = tuple(map(unquote, hand.names))
     hand = replace(hand, names=names) if len(set(names)) == len(names) else hand
     return replace(hand, number=int(comment)) if comment.isascii() and comment.isdigit() and len(comment) < 19 else hand

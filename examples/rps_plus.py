@@ -1,6 +1,6 @@
 """[DLS] section 2 as a program that shows why a leaf needs more than one value.
 
-Run `python -m poker.experiments.rps_plus`. RPS+ is rock-paper-scissors in which a win counts double if either player
+Run `python examples/rps_plus.py`. RPS+ is rock-paper-scissors in which a win counts double if either player
 shows scissors. Player 1 moves without revealing the move, and the depth limit comes before player 2's move.
 
 With one value per leaf, the equilibrium's, every move of player 1 seems worth 0. So nothing distinguishes the
