@@ -86,7 +86,7 @@ class FakeRay:
         return lambda kind: SimpleNamespace(remote=lambda *given: self.started(kind(*given)))
 
     def started(self, actor: Any) -> Any:
-        calls = {name: SimpleNamespace(remote=partial(partial, getattr(actor, name))) for name in ("place", "do")}
+        calls = {name: SimpleNamespace(remote=partial(partial, getattr(actor, name))) for name in ("ready", "do")}
         return SimpleNamespace(**calls)
 
     def put(self, value: Any) -> Any:
