@@ -60,7 +60,7 @@ def test_hands_reload_review(browser: Browser) -> None:
     browser.until(lambda: browser.all(".review .actions"))
     assert len(browser.all(".review .cell")) == 2 * 169
     assert browser.texts(".review .actions .chosen")[0].startswith(("call 50", "check"))
-    assert any("Lost " in text for text in browser.texts(".review"))
+    assert any("lost" in text.lower() for text in browser.texts(".review"))  # or perhaps nothing lost
     browser.tab("Result")
     browser.until(lambda: any(f"Hands {HANDS}" in text.replace("\n", " ") for text in browser.texts(".result")))
     [result] = browser.texts(".result")
