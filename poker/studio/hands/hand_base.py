@@ -416,7 +416,7 @@ class HandBase:
         return self._rows("SELECT source, COUNT(*) FROM hands GROUP BY source ORDER BY MAX(id) DESC", [])
 
     def stakes(self) -> list[str]:
-        """Return the stakes of the hands, those of most hands first."""
+        """Return the stakes of the hands, the most frequent first."""
         sql = "SELECT stakes FROM hands WHERE stakes != '' GROUP BY 1 ORDER BY COUNT(*) DESC, 1"
         return [stakes for (stakes,) in self._rows(sql, [])]
 

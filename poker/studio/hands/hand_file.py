@@ -3,8 +3,7 @@
 A hand is replayed in the chips of the solving agent's game, with the big blind of the game. Rounds that are solved to
 the end of the hand need only the stacks and the ranges that reach them. Heads-up both players have the smaller of the
 hand's stacks, as no more chips can be won or lost. Earlier rounds end in leaf values for the stacks of the game, and
-are reviewed only if the stacks are nearly the same. At tables of more than two, seats that the hand lacks are those of
-the first players to act, who fold.
+are reviewed only if the stacks are nearly the same. At tables of more than two, missing seats act first and fold.
 """
 
 from collections.abc import Sequence
