@@ -263,29 +263,6 @@ def _add_twins(
             work[value + twin] += sweep.leaf_values[at] * work[reach + j]
 
 
-@inline
-def _hand_leaf(sweep: Leaves, p: int, board: int, factors: int, reach: int, value: int, work: F32) -> None:
-    """Evaluate a leaf with a value for each hand of p: that value times the mass of the opponent's compatible hands."""
-    boards, lists, cards = sweep.boards, sweep.lists, sweep.areas[CARDS]
-    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
-    for c in range(sweep.num_card_slots):
-        work[cards + c] = 0.0
-    for j in range(boards.size[1 - p, board]):
-        weight = work[reach + j]
-        work[cards + np.int64(lists.card0[theirs + j])] += weight
-        work[cards + np.int64(lists.card1[theirs + j])] += weight
-    mass = np.float32(0.0)
-    for c in range(sweep.num_card_slots):
-        mass += work[cards + c]
-    mass *= np.float32(0.5)
-    for i in range(boards.size[p, board]):
-        met = mass - work[cards + np.int64(lists.card0[own + i])] - work[cards + np.int64(lists.card1[own + i])]
-        same = np.int64(lists.same[own + i])
-        if same < boards.size[1 - p, board]:
-            met += work[reach + same]
-        work[value + i] = sweep.leaf_values[factors + i] * met
-
-
 @kernel
 def _leaf_rows(
     sweep: Leaves, p: int, board: int, begin: int, end: int, stride: int, reaches: int, values: int, work: F32
@@ -295,12 +272,6 @@ def _leaf_rows(
     The value of a hand is the value of its cluster against all hands, minus its value against those with either card.
     """
     boards, lists = sweep.boards, sweep.lists
-    if sweep.num_clusters[p] == 0:
-        for row in range(begin, end):
-            leaf = sweep.leaves[row]
-            factors, reach = sweep.leaf_matrix[p, leaf[2], leaf[3]], reaches + leaf[0] * stride
-            _hand_leaf(sweep, p, board, factors, reach, values + leaf[1] * stride, work)
-        return
     own, hands = boards.list_start[p, board], boards.size[p, board]
     width, area = (np.int64(sweep.num_clusters[p]) + 15) // 16 * 16, sweep.areas[CLUSTERS]
     every, first, second = np.empty(hands, np.uint64), np.empty(hands, np.uint64), np.empty(hands, np.uint64)

@@ -110,12 +110,10 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
         device: the device.
 
     Raises:
-        PokernetsError: a solver has locked strategies, or leaf values that change during the solve.
+        PokernetsError: a solver has locked strategies.
     """
     if any(solver.locked for solver in solvers):
         raise PokernetsError("locked strategies are solved on the CPU only; use device=cpu")
-    if any(solver.game.asked is not None for solver in solvers):
-        raise PokernetsError("leaf values that change during the solve need the CPU; use device=cpu")
     batch = TorchVectorSolver([solver.game for solver in solvers], solvers[0].schedule, device=device)
     restricted = [solver.restricted for solver in solvers if solver.restricted is not None]
     if restricted:

@@ -98,14 +98,9 @@ def _scratch(game: VectorGame, wide: int) -> tuple[NDArray[np.int64], NDArray[np
 def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:
     """Return both players' leaf matrices and where each starts [2, L, K].
 
-    A matrix has the opponent's clusters as rows, padded to LANES. With `AskedLeaves` it is one value for each hand of
-    the player's list.
+    A matrix has the opponent's clusters as rows, padded to LANES.
     """
     leaf = game.leaf_values
-    if game.asked is not None:
-        padded, leaves = game.boards.boards.padded[:, 0].astype(np.int64), np.arange(game.asked.num_leaves)
-        starts = np.stack([leaves * padded[0], len(leaves) * padded[0] + leaves * padded[1]])
-        return np.zeros(len(leaves) * int(padded.sum()), np.float32), starts[:, :, None]
     if leaf is None:
         return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
     parts = []

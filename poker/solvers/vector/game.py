@@ -16,8 +16,8 @@ from poker.kernels.vector.boards import runout_matrix
 from poker.run.errors import PokernetsError, TooLargeError
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import CONTROL_UNIT, NO_RAKE, Layout, Rake, tree_layout
-from poker.solvers.vector.leaves import AskedLeaves, LeafValues
-from poker.tree import BettingTree, Kind
+from poker.solvers.vector.leaves import LeafValues
+from poker.tree import BettingTree
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
 NO_LIMIT = 1 << 62
@@ -82,7 +82,7 @@ class VectorGame:
         tree: BettingTree,
         board: Board = (),
         ranges: Singles | None = None,
-        leaf_values: LeafValues | AskedLeaves | None = None,
+        leaf_values: LeafValues | None = None,
         *,
         alternatives: Singles | None = None,
         rake: Rake = NO_RAKE,
@@ -117,8 +117,7 @@ class VectorGame:
         self.rake = rake
         self.board = self._checked_board(board)
         self.ranges = self._live_ranges(ranges)
-        self.asked = leaf_values if isinstance(leaf_values, AskedLeaves) else None
-        self.leaf_values = None if isinstance(leaf_values, AskedLeaves) else leaf_values
+        self.leaf_values = leaf_values
         self._check_leaves()
         self.memory_limit = memory_limit
         merge = isomorphism and leaf_values is None
@@ -169,17 +168,9 @@ class VectorGame:
     def _check_leaves(self) -> None:
         needed, given = self.tree.num_leaf_states, self.leaf_values
         if not needed:
-            self.asked = self.leaf_values = None
+            self.leaf_values = None
             return
         choices = int(self.tree.leaf_choice.max()) + 1
-        if self.asked is not None:
-            here = self.tree.street[self.tree.kind == Kind.LEAF] == self.layout.first_street
-            if self.asked.num_leaves != needed or choices > 1 or not here.all():
-                raise PokernetsError(
-                    f"the tree has {needed} leaves with {choices} choices, but an evaluator of"
-                    f" {self.asked.num_leaves} leaves needs one choice at each, at the end of the root's round"
-                )
-            return
         if given is None:
             raise PokernetsError(f"the tree ends at {needed} depth-limit leaves: leaf values are needed")
         if given.num_leaves != needed or given.num_continuations < choices:

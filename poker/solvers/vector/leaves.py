@@ -1,6 +1,5 @@
-"""Values at the depth limit for a solve: fixed, or recomputed as the ranges of the solve change."""
+"""Values at the depth limit for a solve."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,22 +63,3 @@ class LeafValues:
     def cluster(self, player: int) -> NDArray[np.int32]:
         """Return the cluster of each hand of `player`, int32 [H]."""
         return self.own_cluster if player == self.own else self.opp_cluster
-
-
-@dataclass(frozen=True)
-class AskedLeaves:
-    """Values that depend on the ranges that reach the leaf states, in a tree that ends with the root's street.
-
-    The values are recomputed before the first iteration and after every `every` iterations, with the ranges of the next
-    iteration, as in CFR-D (Burch et al. 2014). With the ranges of the average strategies a solve need not converge.
-
-    Attributes:
-        num_leaves: number of leaf states L.
-        ask: function from the ranges [L, 2, H] that reach the leaves to zero-sum chips of each hand [L, 2, H], given
-            that the opponent has a compatible hand of the range.
-        every: iterations between two evaluations.
-    """
-
-    num_leaves: int
-    ask: Callable[[Singles], Singles]
-    every: int

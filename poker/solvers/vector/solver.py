@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from poker.run.errors import PokernetsError, TooLargeError
 from poker.solvers.vector.binding import NUM_CHUNKS, bind
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.realization import realization, shares
+from poker.solvers.vector.realization import shares
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
@@ -92,7 +91,6 @@ class VectorSolver:
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
         self._works = [aligned_zeros(work) for _ in range(self._threads + 1)]
-        self._next_evaluation = 0
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         self._pace = Pace(self._threads)
 
@@ -154,17 +152,6 @@ class VectorSolver:
     def advance(self, count: int) -> None:
         """Run `count` iterations."""
         self._check_gadgets()
-        last, leaves = self.iterations + count, self.game.asked
-        while self.iterations < last:
-            block = last - self.iterations
-            if leaves is not None:
-                if self.iterations >= self._next_evaluation:
-                    self.ask_leaves()
-                    self._next_evaluation = self.iterations + leaves.every
-                block = min(block, self._next_evaluation - self.iterations)
-            self._iterate(block)
-
-    def _iterate(self, count: int) -> None:
         parameters = self.schedule.parameters(self.iterations + 1, count)
         done = 0
         while done < count:
@@ -175,42 +162,6 @@ class VectorSolver:
             self._pace.measured(members, (time.perf_counter() - begin) / block)
             done += block
         self.iterations += count
-
-    def ask_leaves(self, average: bool = False) -> None:
-        """Recompute the values of an `AskedLeaves` for the ranges that reach the leaves.
-
-        Args:
-            average: use the average strategies instead of those in the next iteration.
-        """
-        game = self.game
-        assert game.asked is not None
-        values = game.asked.ask(self.leaf_ranges(self._sums if average else self._source))
-        for player in range(2):
-            hands = game.hands(player)
-            for leaf, start in enumerate(self._sweep.leaf_matrix[player, :, 0].tolist()):
-                self._sweep.leaf_values[start : start + len(hands)] = values[leaf, player, hands]
-
-    def leaf_ranges(self, rows: Singles) -> Singles:
-        """Compute the ranges that reach the leaf states of the root's round.
-
-        Args:
-            rows: float32 [entries] action weights of the strategies.
-
-        Returns:
-            float32 [L, 2, H] ranges.
-        """
-        game, tree = self.game, self.game.tree
-        out = np.repeat(game.ranges[None], tree.num_leaf_states, axis=0)
-        for player in range(2):
-            weights = realization(game, player, partial(self._shares, rows), game.ranges[player])
-            for ranges, node in zip(out, tree.leaves.tolist(), strict=True):
-                while node and tree.player[tree.parent[node]] != player:
-                    node = int(tree.parent[node])
-                if node:
-                    above = int(tree.parent[node])
-                    taken = game.rows(weights, above, 0)[node - int(tree.first_child[above])]
-                    ranges[player, game.hands(player)] = taken
-        return out
 
     def sweep(self, player: int, parameters: Singles) -> None:
         """Update one player only.
@@ -281,15 +232,11 @@ class VectorSolver:
         """Compute the exploitability of the average strategies.
 
         It is half of the sum of both players' gains from best responses. For a restricted player it counts the gain of
-        the free part as if it were the whole range. An `AskedLeaves` keeps the values of the average profile
-        afterwards.
+        the free part as if it were the whole range.
 
         Returns:
             Chips per hand.
         """
-        if self.game.asked is not None:
-            self.ask_leaves(average=True)
-            self._next_evaluation = self.iterations
         gain = self._both_values(BEST_RESPONSE)
         if self.game.rake.fraction > 0 or self.restricted is not None:
             gain -= self._both_values(AVERAGE)

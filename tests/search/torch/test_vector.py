@@ -14,7 +14,7 @@ from poker.search.torch.batches import batch_of, solve_on_device
 from poker.search.torch.vector import TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
-from poker.solvers.vector.leaves import AskedLeaves, LeafValues
+from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.schedules import Schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
@@ -184,10 +184,3 @@ def test_locked_strategies_are_refused() -> None:
     solver.lock(0, np.full((3, 2), 0.5, np.float32))
     with pytest.raises(PokernetsError, match="locked strategies are solved on the CPU only"):
         batch_of([solver], torch.device("cpu"))
-
-
-def test_leaves_that_are_asked_again_are_refused() -> None:
-    tree = build_tree(Betting.start(SMALL), MENU, DepthLimit(0, 1))
-    asked = AskedLeaves(tree.num_leaf_states, np.zeros_like, 2)
-    with pytest.raises(PokernetsError, match="leaf values that change during the solve need the CPU"):
-        batch_of([VectorSolver(small_game(1, tree, leaf_values=asked))], torch.device("cpu"))

@@ -4,8 +4,6 @@ exploitable than the blueprint was.
 Exploitability in Leduc is measured in float64 by plain Python; solves are float32.
 
 Gadgets of safe re-solving, and the counterfactual values they are made of, against plain Python.
-
-Leaves valued by the ranges that reach them: with an oracle at the leaves a depth-limited solve is the full one.
 """
 
 from functools import lru_cache
@@ -14,16 +12,14 @@ import numpy as np
 import pytest
 
 from poker.formats.ranges import parse_range
-from poker.game.cards import HOLDEM, NUM_HANDS, parse_cards
+from poker.game.cards import parse_cards
 from poker.game.rules import Rules
 from poker.game.state import Betting
-from poker.kernels.types import Board, Singles
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import BettingTree, DepthLimit, Gadget, Kind, bet_menu, build_tree
+from poker.tree import Gadget, Kind, build_tree
 from poker.tree.spots import spot_bets, spot_root, spot_tree
-from tests.solvers.completed import completed, river_oracle
 from tests.solvers.games import leduc, small_holdem
 from tests.solvers.reference import Reference
 from tests.solvers.resolving import combined, exported, game_tree, margins, resolved
@@ -158,34 +154,3 @@ def test_gadgets_need_alternatives_and_a_fixed_start() -> None:
     solver = VectorSolver(VectorGame(tree, alternatives=np.zeros((len(tree.gadgets), 3, 6), np.float32)))
     with pytest.raises(PokernetsError, match="lock all decisions above"):
         solver.run(iterations=1)
-
-
-BOARD: Board = parse_cards("AsKd8c7h")
-POT, STACK = 100, 150
-MENU = bet_menu(turn=[[0.5, "a"], ["a"]], river=[[1.0, "a"], ["a"]])
-
-
-def ranges() -> Singles:
-    rng = np.random.default_rng(3)
-    chosen = np.zeros((2, NUM_HANDS), np.float32)
-    live = np.flatnonzero(HOLDEM.live(BOARD))
-    for row in chosen:
-        row[rng.choice(live, 60, replace=False)] = rng.random(60) + 0.1
-    return chosen
-
-
-def tree(limit: DepthLimit | None) -> BettingTree:
-    return build_tree(spot_root(4, STACK), MENU, limit, dead=POT)
-
-
-@pytest.mark.slow
-def test_with_an_oracle_at_the_leaves_a_solve_of_the_turn_is_that_of_the_whole_hand() -> None:
-    limited = tree(DepthLimit(2, 1, ()))
-    solver = VectorSolver(VectorGame(limited, BOARD, ranges(), river_oracle(limited, MENU, BOARD, ranges(), 2, 60)))
-    solver.advance(40)
-    game = VectorGame(tree(None), BOARD, ranges(), isomorphism=False)
-    whole = VectorSolver(game)
-    whole.advance(300)
-    assert completed(solver, game, 300).exploitability() < 0.003 * POT
-    solver.ask_leaves(average=True)
-    assert solver.game_value() == pytest.approx(whole.game_value(), abs=0.01 * POT)
