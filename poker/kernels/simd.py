@@ -3,7 +3,7 @@
 `load`, `store` and `splat` move data, and `prefetch` requests it. The four arithmetic operators and `maximum`,
 `where_positive` and `fma` compute lane by lane. The types are LLVM's own, so they compile on any CPU: one 512-bit
 register with AVX-512, two with AVX2, four with NEON. `rows_to_lanes` and `lanes_to_rows` transpose 16 x 16 blocks. The
-owners of arrays pad them to multiples of LANES. A vector of 8 has its own `load`, `splat` and transposes.
+owners of arrays pad them to multiples of LANES. Vectors of 8 and 32 have their own `load` and `splat`.
 """
 
 import operator
@@ -37,7 +37,7 @@ def aligned_zeros(size: int) -> F32:
 
 
 _F32 = ir.FloatType()
-_V16, _V8 = ir.VectorType(_F32, LANES), ir.VectorType(_F32, LANES // 2)
+_V16, _V8, _V32 = (ir.VectorType(_F32, count) for count in (LANES, LANES // 2, 2 * LANES))
 _I16X16 = ir.VectorType(ir.IntType(16), LANES)
 
 
@@ -54,7 +54,7 @@ class Lanes(types.Type):
         self.kind = kind
 
 
-float32x16, float32x8 = Lanes(_V16), Lanes(_V8)
+float32x16, float32x8, float32x32 = Lanes(_V16), Lanes(_V8), Lanes(_V32)
 
 
 @register_model(Lanes)
@@ -104,6 +104,12 @@ def load(typing: Any, array: Any, index: Any) -> Any:
 def load8(typing: Any, array: Any, index: Any) -> Any:
     """Load array[index : index + 8] from a contiguous float32 array [n]."""
     return _loaded(float32x8(array, index))
+
+
+@_operation
+def load32(typing: Any, array: Any, index: Any) -> Any:
+    """Load array[index : index + 32] from a contiguous float32 array [n]."""
+    return _loaded(float32x32(array, index))
 
 
 @_operation
@@ -168,6 +174,12 @@ def splat8(typing: Any, value: Any) -> Any:
     return _spread(float32x8(value))
 
 
+@_operation
+def splat32(typing: Any, value: Any) -> Any:
+    """Return a vector of 32 lanes equal to `value`, rounded to float32."""
+    return _spread(float32x32(value))
+
+
 def _operator(symbol: Any, name: str) -> None:
     @_operation
     def apply(typing: Any, a: Any, b: Any) -> Any:
@@ -218,7 +230,8 @@ def any_positive(typing: Any, vector: Any) -> Any:
 @_operation
 def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """Return a * b + c, fused where the CPU supports it."""
-    return float32x16(a, b, c), _lanes(lambda builder, *abc: call(builder, "llvm.fmuladd.v16f32", _V16, [*abc]))
+    kind = a.kind
+    return a(a, a, a), _lanes(lambda builder, *abc: call(builder, f"llvm.fmuladd.v{kind.count}f32", kind, [*abc]))
 
 
 @_operation

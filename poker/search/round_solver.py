@@ -341,12 +341,13 @@ class DepthLimitedSolver:
         rivers: int | None,
     ) -> VectorSolver:
         root, board, ranges, searcher, _, alternatives, modelled, _ = request
-        if values is None:  # boards that are equal up to suits are merged
+        if values is None or not board:  # boards or hands that are equal up to suits are merged
             ranges, alternatives = evened(board, ranges, alternatives)
         flops = None if rivers is None else self._flops
         likely = ranges if every_hand else self._likely(ranges, searcher, flops)
         safely = None if tree.gadget is None else alternatives
-        game = VectorGame(tree, board, likely, values, alternatives=safely, rivers=rivers)
+        alike = values is None or modelled is None  # a model may play hands of a cluster differently
+        game = VectorGame(tree, board, likely, values, alternatives=safely, isomorphism=alike, rivers=rivers)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=threads)
         if modelled is not None:
             solver.restrict(1 - searcher, modelled.reach(game, root, 1 - searcher))

@@ -90,6 +90,10 @@ class Batches(NamedTuple):
     mix: F32
 
 
+LEAF_LANES = 32
+"""Lines of leaf matrices are padded to multiples of this."""
+
+
 class Boards(NamedTuple):
     """B boards, street by street; [2, B] arrays are indexed by player.
 
@@ -192,8 +196,10 @@ class Sweep(NamedTuple):
         partial: float32 [n] sums of each chunk.
         cluster: int32 [2, H] cluster of each hand at leaves.
         num_clusters: int32 [2] number of clusters.
+        alike: whether the hands of a cluster differ only in their suits, and play alike.
         leaf_matrix: int64 [2, L, K] start of each matrix in `leaf_values`.
-        leaf_values: float32 [n] for each player matrices [opponent clusters, own clusters padded].
+        leaf_values: float32 [n] for each player matrices [opponent clusters, own clusters padded]. If hands
+            play `alike`, they are multiplied by the share of the row's hands that are compatible with each own hand.
         runout_at: int64 [2, B] start of each board's run-out matrix and of its control's matrix.
         runout_matrix: int16 [n] matrices [hands of player 1, hands of player 0 padded].
         num_slots: int64 [S] number of STREET nodes of each street.
@@ -224,6 +230,7 @@ class Sweep(NamedTuple):
     partial: F32
     cluster: I32
     num_clusters: I32
+    alike: bool
     leaf_matrix: I64
     leaf_values: F32
     runout_at: I64
@@ -249,7 +256,7 @@ _LAYOUT = (
     f"{BOARDS}, {HAND_LISTS}"
 )
 _SCRATCH = (
-    "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_2, i2_1, i8_1,"
+    "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, b1, i8_3, f4_1, i8_2, i2_1, i8_1,"
     "Gadgets(i4_2, i4_2, i8_1, f4_1), f4_1, i8, i8, i8, b1, u1_1, f4_1, i8"
 )
 SWEEP = f"Sweep({_LAYOUT}, f4_1, f4_1, f4_1, {_SCRATCH})"

@@ -6,16 +6,19 @@ import numpy as np
 
 from poker.kernels.registry import inline, kernel
 from poker.kernels.simd import (
+    any_positive,
     fma,
     lanes_to_rows,
     lanes_to_rows8,
     load,
     load8,
+    load32,
     load_int16,
     rows_to_lanes,
     rows_to_lanes8,
     splat,
     splat8,
+    splat32,
     store,
     total,
 )
@@ -26,6 +29,7 @@ from poker.kernels.vector.arrays import (
     DUMP_ROW,
     LANES_IN,
     LANES_OUT,
+    LEAF_LANES,
     PREFIX,
     REACH,
     STRIDE,
@@ -47,6 +51,7 @@ class Leaves(NamedTuple):
         areas: int64 [7] offsets of areas in scratch memory.
         cluster: int32 [2, H] cluster of each hand.
         num_clusters: int32 [2] number of clusters.
+        alike: whether the hands of a cluster play alike.
         leaf_matrix: int64 [2, L, K] start of each matrix in `leaf_values`.
         leaf_values: float32 [n] values.
         num_card_slots: number of card values.
@@ -58,6 +63,7 @@ class Leaves(NamedTuple):
     areas: I64
     cluster: I32
     num_clusters: I32
+    alike: bool
     leaf_matrix: I64
     leaf_values: F32
     num_card_slots: int
@@ -188,79 +194,139 @@ def _terminal_rows(
 
 
 @inline
-def _arriving(sweep: Leaves, p: int, board: int, reach: int, work: F32, listed: I64) -> int:
-    """List the opponent's hands that reach a leaf, which are few at most leaves, and return their number."""
-    lists, theirs, count, left = sweep.lists, sweep.boards.list_start[1 - p, board], 0, 0
-    for j in range(sweep.boards.size[1 - p, board]):
-        listed[np.uint64(count)] = j
-        count += work[np.uint64(reach + j)] != 0
-    for n in range(count):
-        listed[left] = listed[n]
-        left += sweep.cluster[1 - p, lists.hand[theirs + listed[n]]] >= 0
-    return left
+def _width(sweep: Leaves, p: int) -> int:
+    """Return the length of a line of p's matrices: its clusters, padded."""
+    return (int(sweep.num_clusters[p]) + LEAF_LANES - 1) // LEAF_LANES * LEAF_LANES
+
+
+@inline
+def _list_clusters(sweep: Leaves, p: int, board: int, places: I64, lines: I64, starts: I64) -> None:
+    """List the clusters of the opponent's hands that contain each card.
+
+    Args:
+        sweep: the leaves.
+        p: the player whose values are computed.
+        board: index of the board.
+        places: int64 [2 n] receives two entries for each of the opponent's hands, one for each of its cards; the
+            last entry for hands without a cluster.
+        lines: int64 [2 n + 1] receives one entry for each card and each cluster of hands with that card: where the
+            cluster's line begins in a matrix.
+        starts: int64 [cards + 1] receives the first entry of each card.
+    """
+    lists, q, width = sweep.lists, 1 - p, _width(sweep, p)
+    theirs, count, dump = sweep.boards.list_start[q, board], 0, len(lines) - 1
+    place = np.full(sweep.num_clusters[q], -1, np.int64)
+    for c in range(sweep.num_card_slots):
+        starts[c] = count
+        for k in range(lists.card_start[q, board, c], lists.card_start[q, board, c + 1]):
+            j = np.int64(lists.by_card[2 * theirs + k])
+            cluster = sweep.cluster[q, lists.hand[theirs + j]]
+            entry = dump
+            if cluster >= 0:
+                if place[cluster] < starts[c]:
+                    place[cluster], lines[count], count = count, width * cluster, count + 1
+                entry = place[cluster]
+            places[2 * j + (lists.card0[theirs + j] != c)] = entry
+    starts[sweep.num_card_slots] = count
+
+
+@inline
+def _add_weights(
+    places: I64, starts: I64, lines: I64, reach: int, work: F32, listed: I64, weights: F32, arrived: I64, ends: I64
+) -> int:
+    """Add the reach of the opponent's hands by card and cluster, and list the entries that are not 0.
+
+    Neighbours in the list of hands are often in one cluster, so they are not added one after the other.
+
+    Args:
+        places: int64 [2 n] entries of each hand.
+        starts: int64 [cards + 1] first entry of each card.
+        lines: int64 [2 n + 1] line of each entry.
+        reach: where the reach row begins in `work`.
+        work: float32 scratch memory.
+        listed: int64 [n + 1] scratch for the hands that arrive.
+        weights: float32 [2 n + 17] receives the weights of the listed entries.
+        arrived: int64 [2 n + 1] receives their lines.
+        ends: int64 [cards + 1] receives the first listed entry of each card.
+
+    Returns:
+        Number of hands that arrive.
+    """
+    hands, arrivals, count = len(listed) - 1, 0, 0
+    for block in range(0, hands, 16):
+        if any_positive(load(work, reach + block)):
+            for j in range(block, min(block + 16, hands)):
+                listed[np.uint64(arrivals)] = j
+                arrivals += work[np.uint64(reach + j)] != 0
+    for i in range(0, starts[len(starts) - 1], 16):
+        store(weights, i, splat(0.0))
+    for first in range(4):
+        for n in range(first, arrivals, 4):
+            j = listed[np.uint64(n)]
+            weight = work[np.uint64(reach + j)]
+            weights[np.uint64(places[np.uint64(2 * j)])] += weight
+            weights[np.uint64(places[np.uint64(2 * j + 1)])] += weight
+    for c in range(len(starts) - 1):
+        ends[c] = count
+        for n in range(starts[c], starts[c + 1]):
+            weight = weights[np.uint64(n)]
+            weights[np.uint64(count)], arrived[np.uint64(count)] = weight, lines[np.uint64(n)]
+            count += weight != 0
+    ends[len(starts) - 1] = count
+    return arrivals
 
 
 @inline
 def _sum_leaf(
-    sweep: Leaves,
-    p: int,
-    board: int,
-    matrix: int,
-    reach: int,
-    listed: I64,
-    count: int,
-    width: int,
-    area: int,
-    work: F32,
+    values: F32, matrix: int, width: int, weights: F32, arrived: I64, ends: I64, area: int, work: F32
 ) -> None:
     """Sum the values of each cluster of p against the opponent's hands that contain card c, in row c of `area`.
 
     The row after those has the sum against all hands: half of the sum of the others, as every hand contains two cards.
     """
-    lists, slots = sweep.lists, sweep.num_card_slots
-    theirs = sweep.boards.list_start[1 - p, board]
-    for i in range(area, area + slots * width, 16):
-        store(work, i, splat(0.0))
-    for n in range(count):
-        j = np.uint64(listed[n])
-        at = np.uint64(theirs) + j
-        weight = splat(work[np.uint64(reach) + j])
-        line = matrix + width * np.int64(sweep.cluster[1 - p, lists.hand[at]])
-        first, second = area + width * np.int64(lists.card0[at]), area + width * np.int64(lists.card1[at])
-        for c in range(0, width, 16):
-            values = load(sweep.leaf_values, line + c)
-            store(work, first + c, fma(values, weight, load(work, first + c)))
-            store(work, second + c, fma(values, weight, load(work, second + c)))
-    for c in range(area, area + width, 16):
-        twice = splat(0.0)
-        for i in range(c, c + slots * width, width):
-            twice = twice + load(work, i)
-        store(work, c + slots * width, twice * splat(0.5))
+    cards = len(ends) - 1
+    for begin in range(0, width, LEAF_LANES):
+        every = splat32(0.0)
+        for c in range(cards):
+            total = splat32(0.0)
+            for n in range(ends[c], ends[c + 1]):
+                line = load32(values, matrix + begin + arrived[np.uint64(n)])
+                total = fma(line, splat32(weights[np.uint64(n)]), total)
+            store(work, area + c * width + begin, total)
+            every = every + total
+        store(work, area + cards * width + begin, every * splat32(0.5))
 
 
 @inline
-def _add_twins(
-    sweep: Leaves,
-    p: int,
-    board: int,
-    matrix: int,
-    reach: int,
-    listed: I64,
-    count: int,
-    width: int,
-    value: int,
-    work: F32,
+def _class_rows(
+    sweep: Leaves, p: int, board: int, begin: int, end: int, stride: int, reaches: int, values: int, work: F32
 ) -> None:
-    """Add the value of a hand against itself, which the sums of both of its cards contain."""
-    boards, lists = sweep.boards, sweep.lists
-    theirs = boards.list_start[1 - p, board]
-    for n in range(count):
-        j = listed[n]
-        twin, hand = np.int64(lists.same[theirs + j]), lists.hand[theirs + j]
-        own = sweep.cluster[p, hand]
-        if twin < boards.size[p, board] and own >= 0:
-            at = matrix + width * np.int64(sweep.cluster[1 - p, hand]) + own
-            work[value + twin] += sweep.leaf_values[at] * work[reach + j]
+    """Compute p's values at leaves begin..end if hands of a cluster play alike: only sums over clusters matter."""
+    lists, q = sweep.lists, 1 - p
+    own, theirs = sweep.boards.list_start[p, board], sweep.boards.list_start[q, board]
+    hands, opponents = sweep.boards.size[p, board], sweep.boards.size[q, board]
+    width, area, clusters = _width(sweep, p), sweep.areas[CLUSTERS], sweep.num_clusters[q]
+    sums, place = np.empty(hands, np.uint64), np.empty(opponents, np.uint64)
+    for i in range(hands):
+        sums[i] = area + np.int64(sweep.cluster[p, lists.hand[own + i]])
+    for j in range(opponents):
+        place[j] = sweep.cluster[q, lists.hand[theirs + j]]
+    weights, arrived, ends = np.empty(clusters + 1, np.float32), np.empty(clusters + 1, np.int64), np.zeros(2, np.int64)
+    for row in range(begin, end):
+        leaf = sweep.leaves[row]
+        reach, value, count = reaches + leaf[0] * stride, values + leaf[1] * stride, 0
+        weights[:] = 0.0
+        for first in range(8):  # neighbours are often in one cluster
+            for j in range(first, opponents, 8):
+                weights[place[np.uint64(j)]] += work[np.uint64(reach + j)]
+        for cluster in range(clusters):
+            weight = weights[np.uint64(cluster)]
+            weights[np.uint64(count)], arrived[np.uint64(count)] = weight, width * cluster
+            count += weight != 0
+        ends[1] = count
+        _sum_leaf(sweep.leaf_values, sweep.leaf_matrix[p, leaf[2], leaf[3]], width, weights, arrived, ends, area, work)
+        for i in range(hands):
+            work[np.uint64(value + i)] = work[sums[np.uint64(i)]]
 
 
 @kernel
@@ -272,31 +338,47 @@ def _leaf_rows(
     The value of a hand is the value of its cluster against all hands, minus its value against those with either card.
     """
     boards, lists = sweep.boards, sweep.lists
-    own, hands = boards.list_start[p, board], boards.size[p, board]
-    width, area = (np.int64(sweep.num_clusters[p]) + 15) // 16 * 16, sweep.areas[CLUSTERS]
+    if sweep.alike:
+        _class_rows(sweep, p, board, begin, end, stride, reaches, values, work)
+        return
+    own, hands, opponents = boards.list_start[p, board], boards.size[p, board], boards.size[1 - p, board]
+    width, area, cards = _width(sweep, p), sweep.areas[CLUSTERS], sweep.num_card_slots
     every, first, second = np.empty(hands, np.uint64), np.empty(hands, np.uint64), np.empty(hands, np.uint64)
+    twins, twin_at = np.full(opponents, -1, np.int64), np.empty(opponents, np.int64)
     for i in range(hands):
-        k = sweep.cluster[p, lists.hand[own + i]]
+        hand = lists.hand[own + i]
+        k, other = np.int64(sweep.cluster[p, hand]), np.int64(sweep.cluster[1 - p, hand])
         at = area + k if k >= 0 else sweep.areas[ZERO_ROW]
         rows = width if k >= 0 else 0
-        every[i] = at + rows * sweep.num_card_slots
+        every[i] = at + rows * cards
         first[i], second[i] = at + rows * np.int64(lists.card0[own + i]), at + rows * np.int64(lists.card1[own + i])
-    listed, count, last = np.empty(boards.size[1 - p, board] + 1, np.int64), 0, -1
+        twin = np.int64(lists.same[own + i])
+        if twin < opponents and min(k, other) >= 0:
+            twins[twin], twin_at[twin] = i, width * other + k
+    places, entries = np.empty(2 * opponents, np.int64), 2 * opponents + 1
+    lines, arrived = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    weights, listed = np.empty(entries + 16, np.float32), np.empty(opponents + 1, np.int64)
+    starts, ends = np.empty(cards + 1, np.int64), np.empty(cards + 1, np.int64)
+    _list_clusters(sweep, p, board, places, lines, starts)
+    count, last = 0, -1
     for row in range(begin, end):
         leaf = sweep.leaves[row]
         matrix, reach = sweep.leaf_matrix[p, leaf[2], leaf[3]], reaches + leaf[0] * stride
         value = values + leaf[1] * stride
         if reach != last:
-            count, last = _arriving(sweep, p, board, reach, work, listed), reach
+            count, last = _add_weights(places, starts, lines, reach, work, listed, weights, arrived, ends), reach
         if count == 0:
             for i in range(0, hands, 16):
                 store(work, value + i, splat(0.0))
             continue
-        _sum_leaf(sweep, p, board, matrix, reach, listed, count, width, area, work)
+        _sum_leaf(sweep.leaf_values, matrix, width, weights, arrived, ends, area, work)
         for i in range(hands):
-            held = work[first[i]] + work[second[i]]
-            work[np.uint64(value + i)] = work[every[i]] - held
-        _add_twins(sweep, p, board, matrix, reach, listed, count, width, value, work)
+            work[np.uint64(value + i)] = work[every[i]] - (work[first[i]] + work[second[i]])
+        for n in range(count):  # both sums contain the value of a hand against itself
+            j = np.uint64(listed[n])
+            if twins[j] >= 0:
+                same = sweep.leaf_values[np.uint64(matrix + twin_at[j])] * work[np.uint64(reach) + j]
+                work[np.uint64(value + twins[j])] += same
 
 
 @inline
@@ -307,7 +389,7 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32
     if begin < end:
         leaves = Leaves(
             batches.leaves, sweep.boards, sweep.lists, sweep.areas, sweep.cluster, sweep.num_clusters,
-            sweep.leaf_matrix, sweep.leaf_values, sweep.num_card_slots,
+            sweep.alike, sweep.leaf_matrix, sweep.leaf_values, sweep.num_card_slots,
         )  # fmt: skip
         _leaf_rows(
             leaves, np.int64(p), np.int64(board), np.int64(begin), np.int64(end), place[STRIDE, street],

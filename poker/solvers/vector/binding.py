@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.simd import LANES, aligned_zeros
 from poker.kernels.types import Singles
-from poker.kernels.vector.arrays import Gadgets, Sweep
+from poker.kernels.vector.arrays import LEAF_LANES, Gadgets, Sweep
 from poker.solvers.vector.game import VectorGame
 
 NUM_CHUNKS = 16
@@ -30,8 +30,7 @@ def bind(
     """
     layout, boards, leaf = game.layout, game.boards.boards, game.leaf_values
     clusters = (0, 0) if leaf is None else leaf.matrices(0).shape[2:]
-    wide = (max(clusters) + LANES - 1) // LANES * LANES
-    place, areas, size = _scratch(game, wide)
+    place, areas, size = _scratch(game, _leaf_width(max(clusters)))
     root_stride = int(place[0, layout.first_street])
     root_reach = np.zeros((2, root_stride), np.float32)
     for player in range(2):
@@ -60,6 +59,7 @@ def bind(
         partial=aligned_zeros(chunks * int(layout.num_slots[layout.first_street]) * root_stride),
         cluster=cluster,
         num_clusters=np.array(clusters, np.int32),
+        alike=game.clusters_are_orbits,
         leaf_matrix=where,
         leaf_values=matrices,
         runout_at=game.runout_at,
@@ -95,25 +95,41 @@ def _scratch(game: VectorGame, wide: int) -> tuple[NDArray[np.int64], NDArray[np
     return place, areas[:-1], int(areas[-1])
 
 
+def _leaf_width(clusters: int) -> int:
+    """Return the padded length of a line of a leaf matrix."""
+    return (clusters + LEAF_LANES - 1) // LEAF_LANES * LEAF_LANES
+
+
 def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:
     """Return both players' leaf matrices and where each starts [2, L, K].
 
-    A matrix has the opponent's clusters as rows, padded to LANES.
+    A matrix has the opponent's clusters as rows, padded to LEAF_LANES.
     """
     leaf = game.leaf_values
     if leaf is None:
         return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
-    parts = []
-    where = np.zeros((2, leaf.num_leaves, leaf.num_continuations), np.int64)
-    begin = 0
-    for player in range(2):
-        matrices = leaf.matrices(player).swapaxes(2, 3)
-        rows, columns = matrices.shape[2:]
-        width = (columns + LANES - 1) // LANES * LANES
-        padded = np.zeros((*matrices.shape[:3], width), np.float32)
-        offset = 0.5 * game.tree.dead
-        padded[..., :columns] = matrices - (offset if player == leaf.own else -offset)
-        where[player] = begin + np.arange(where[player].size).reshape(where[player].shape) * rows * width
-        parts.append(padded.reshape(-1))
-        begin += parts[-1].size
-    return np.concatenate(parts), where
+    shape = leaf.num_leaves, leaf.num_continuations
+    where, views = np.zeros((2, *shape), np.int64), [leaf.matrices(player).swapaxes(2, 3) for player in range(2)]
+    widths = [_leaf_width(view.shape[3]) for view in views]
+    sizes = [view.shape[2] * width for view, width in zip(views, widths, strict=True)]
+    values = np.zeros(int(np.prod(shape)) * sum(sizes), np.float32)
+    share = _compatible_share(game, leaf.own_cluster) if game.clusters_are_orbits else np.float32(1.0)
+    for player, (view, width, size) in enumerate(zip(views, widths, sizes, strict=True)):
+        begin = player * int(np.prod(shape)) * sizes[0]
+        where[player] = begin + np.arange(where[player].size).reshape(shape) * size
+        rows = values[begin : begin + where[player].size * size].reshape(*view.shape[:3], width)[..., : view.shape[3]]
+        offset = 0.5 * game.tree.dead if player == leaf.own else -0.5 * game.tree.dead
+        for target, matrices in zip(rows, view, strict=True):
+            np.subtract(matrices, offset, out=target)
+            target *= share
+    return values, where
+
+
+def _compatible_share(game: VectorGame, clusters: NDArray[np.int32]) -> Singles:
+    """Return the share [C, C] of a row's hands that are compatible with a hand of the column's cluster."""
+    live = np.flatnonzero(game.rules.space.live(game.board))
+    examples = live[np.unique(clusters[live], return_index=True)[1]]
+    member = np.eye(len(examples), dtype=np.float32)[clusters[live]]
+    compatible = game.rules.space.disjoint[np.ix_(examples, live)].astype(np.float32)
+    share: Singles = (compatible @ (member / member.sum(axis=0))).T
+    return share

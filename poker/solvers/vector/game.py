@@ -14,7 +14,7 @@ from poker.kernels.simd import LANES
 from poker.kernels.types import Board, Floats, Reals, Singles
 from poker.kernels.vector.boards import runout_matrix
 from poker.run.errors import PokernetsError, TooLargeError
-from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
+from poker.solvers.vector.boards import BoardSet, Group, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import CONTROL_UNIT, NO_RAKE, Layout, Rake, tree_layout
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import BettingTree
@@ -75,6 +75,7 @@ class VectorGame:
         num_entries: number of action rows times padded hands, the length of a solver's arrays.
         rivers: number of rivers after each turn; None for all.
         sampled: whether the game has fewer rivers than all, so that turns have controls.
+        clusters_are_orbits: whether hands of a cluster at leaves differ only in their suits, and play alike.
     """
 
     def __init__(
@@ -120,14 +121,16 @@ class VectorGame:
         self.leaf_values = leaf_values
         self._check_leaves()
         self.memory_limit = memory_limit
-        merge = isomorphism and leaf_values is None
         if alternatives is not None and np.isinf(alternatives).any():
             raise PokernetsError("alternative values must not be infinite; use NaN for hands without one")
         alike = [self.ranges]
         if alternatives is not None and tree.gadget is not None and tree.gadget.street == self.layout.first_street:
             rows = np.nan_to_num(np.reshape(alternatives, (-1, rules.num_hands)))
             alike.append(np.where(rules.space.live(self.board), rows, 0).astype(np.float32))
-        group = symmetries(rules, self.board, np.concatenate(alike)) if merge else (0,)
+        group = symmetries(rules, self.board, np.concatenate(alike)) if isomorphism else (0,)
+        self.clusters_are_orbits = len(group) > 1 and self._clusters_are_orbits(group)
+        if self.leaf_values is not None and not self.clusters_are_orbits:
+            group = (0,)
         self.rivers = _rivers_of(self.layout, rules, rivers)
         if self.rivers is not None:
             self.layout = tree_layout(tree, rake, control=True)
@@ -180,6 +183,19 @@ class VectorGame:
             )
         if len(given.own_cluster) != self.rules.num_hands or len(given.opp_cluster) != self.rules.num_hands:
             raise PokernetsError(f"leaf values: clusters must be given for all {self.rules.num_hands} hands")
+
+    def _clusters_are_orbits(self, group: Group) -> bool:
+        """Return whether the game has one board, and clusters of hands that a group of suit permutations maps."""
+        leaf, live, layout = self.leaf_values, self.rules.space.live(self.board), self.layout
+        if (
+            leaf is None
+            or layout.first_street < layout.last_street
+            or not np.array_equal(leaf.own_cluster, leaf.opp_cluster)
+        ):
+            return False
+        orbits, clusters = deck_of(self.rules).hand_map[list(group)].min(axis=0)[live], leaf.own_cluster[live]
+        pairs = np.unique(np.stack([orbits, clusters]), axis=1).shape[1]
+        return bool(pairs == len(np.unique(orbits)) == len(np.unique(clusters)) == leaf.values.shape[3])
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         """Return the starts [2, B] of matrices, for all-ins with cards to come and for controls, and all matrices."""

@@ -8,6 +8,7 @@ from poker.game.cards import parse_cards
 from poker.game.rules import CALL, Rules
 from poker.game.state import Betting
 from poker.run.errors import PokernetsError
+from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.solvers.vector.leaves import LeafValues
@@ -87,15 +88,21 @@ def test_equals_plain_python_on_a_two_card_game(symmetric: bool) -> None:
 
 @pytest.mark.parametrize("choosers", [(), (0,), (1,), (0, 1)])
 @pytest.mark.parametrize("own", [0, 1])
-def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int) -> None:
+@pytest.mark.parametrize("orbits", [False, True])
+def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int, orbits: bool) -> None:
     rules = small_holdem()
     tree = build_tree(Betting.start(rules), MENU, DepthLimit(0, 3, choosers, cut_runouts=True))
     rng = np.random.default_rng(4)
     own_cluster, opp_cluster = rng.integers(-1, 5, 28), rng.integers(-1, 19, 28)
-    values = rng.normal(size=(tree.num_leaf_states, 3 ** len(choosers), 5, 19)).astype(np.float32)
-    leaf = LeafValues(own, own_cluster.astype(np.int32), opp_cluster.astype(np.int32), values)
     ranges = random_ranges(28)
+    if orbits:
+        own_cluster = opp_cluster = np.unique(deck_of(rules).hand_map.min(axis=0), return_inverse=True)[1]
+        ranges = rng.random((2, 16), np.float32)[:, own_cluster]
+    shape = tree.num_leaf_states, 3 ** len(choosers), own_cluster.max() + 1, opp_cluster.max() + 1
+    values = rng.normal(size=shape).astype(np.float32)
+    leaf = LeafValues(own, own_cluster.astype(np.int32), opp_cluster.astype(np.int32), values)
     solver = VectorSolver(VectorGame(tree, (), ranges, leaf), "dcfr")
+    assert solver.game.clusters_are_orbits == orbits
     solver.run(iterations=20)
     profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), leaf)
     assert 2 * solver.exploitability() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
