@@ -27,16 +27,20 @@ class Done(NamedTuple):
 
 def run_here(command: str, *arguments: object) -> Done:
     """`data_gen`, `evaluate` or `train` with these arguments; what is no error of a user is raised."""
-    script = str(ROOT / next(script for script in _GROUPS if script.startswith(command)))
+    return run_script(ROOT / next(script for script in _GROUPS if script.startswith(command)), *arguments)
+
+
+def run_script(script: Path, *arguments: object, cwd: Path = ROOT) -> Done:
+    """A script of Python in this process, as `python SCRIPT ...` runs it in `cwd`."""
     status: object = 0
     with (
-        mock.patch.object(sys, "argv", [script, *map(str, arguments)]),
+        mock.patch.object(sys, "argv", [str(script), *map(str, arguments)]),
         contextlib.redirect_stdout(io.StringIO()) as stdout,
         contextlib.redirect_stderr(io.StringIO()) as stderr,
-        contextlib.chdir(ROOT),
+        contextlib.chdir(cwd),
     ):
         try:
-            runpy.run_path(script, run_name="__main__")
+            runpy.run_path(str(script), run_name="__main__")
         except SystemExit as left:
             status = left.code or 0
     return Done(status, stdout.getvalue(), stderr.getvalue())

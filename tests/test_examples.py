@@ -1,19 +1,22 @@
 """The scripts of `examples/` run as they are."""
 
 import re
-import sys
+from functools import partial
 from pathlib import Path
 
+import lightning
 import pytest
 
-from tests.commands import run_program
+from tests.commands import run_script
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
 
 
 def example(name: str, *arguments: object) -> str:
     """Run an example, which must succeed, and return what it prints."""
-    return run_program(sys.executable, ROOT / "examples" / f"{name}.py", *arguments, PYTHONPATH=str(ROOT)).stdout
+    done = run_script(ROOT / "examples" / f"{name}.py", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_solve_spot() -> None:
@@ -37,7 +40,8 @@ def test_ask_agent() -> None:
     assert "you won" in out
 
 
-def test_train_leaf_net(tmp_path: Path) -> None:
+def test_train_leaf_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lightning, "Trainer", partial(lightning.Trainer, limit_train_batches=20))
     write_leaf_states(tmp_path, 4000)
     out = example("train_leaf_net", tmp_path, 1)
     assert "pots on held-out states" in out

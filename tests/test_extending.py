@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from models.training.mlp import Mlp
 from poker.depth_limit import inputs
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
-from tests.commands import Done, call_here, run_program
+from tests.commands import Done, call_here, run_here, run_program
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
 
@@ -30,15 +30,23 @@ Run = Callable[..., Done]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Runs a command beside the package `mine`, of the examples unless `beside` is another folder."""
 
-    def command(*arguments: str, status: int = 0, beside: Path = EXAMPLES) -> Done:
-        places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs", f"hydra.searchpath=[{beside}/mine/conf]")
-        path = f"{ROOT}{os.pathsep}{beside}"
-        return run_program(sys.executable, *arguments, *places, status=status, PYTHONPATH=path)
+    def command(program: str, *arguments: str, status: int = 0, beside: Path = EXAMPLES) -> Done:
+        monkeypatch.syspath_prepend(beside)
+        done = run_here(program, *arguments, *places(tmp_path, beside))
+        assert done.returncode == status, done.stderr
+        return done
 
-    return command
+    yield command
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
+        del sys.modules[name]
+
+
+def places(folder: Path, beside: Path) -> tuple[str, ...]:
+    """Where a command writes below `folder`, and finds the configuration of a package in the folder `beside`."""
+    return f"artifacts={folder}/made", f"runs={folder}/runs", f"hydra.searchpath=[{beside}/mine/conf]"
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:
@@ -61,9 +69,10 @@ num_ranks: 5
 }
 
 
-def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path, run: Run) -> None:
+def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path) -> None:
     match = ("evaluate.py", "evaluate=match", "game=big_kuhn", "agents=[shy,always_raise]", "aivat=false")
-    run(*match, "agent.shy.folds=false", "hands=20", "cluster.processes=1", beside=write(tmp_path, FILES))
+    settings = ("agent.shy.folds=false", "hands=20", "cluster.processes=1", *places(tmp_path, write(tmp_path, FILES)))
+    run_program(sys.executable, *match, *settings, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")
     [file] = tmp_path.glob("runs/matches/big_kuhn/*/results.json")
     record = json.loads(file.read_text())
     assert record["lineups"][0]["hands"] == 20
@@ -98,21 +107,20 @@ class Broken(nn.Module):
 def test_an_error_in_code_of_the_user_is_one_line_with_its_place(
     tmp_path: Path, run: Run, evaluation: tuple[str, ...], line: int
 ) -> None:
-    error = run(
-        "evaluate.py", f"evaluate={evaluation[0]}", *evaluation[1:], status=2, beside=write(tmp_path, BROKEN)
-    ).stderr
+    command = ("evaluate", f"evaluate={evaluation[0]}", *evaluation[1:])
+    error = run(*command, status=2, beside=write(tmp_path, BROKEN)).stderr
     assert error.splitlines()[-1].startswith("error: ")
     assert error.endswith(f"ValueError: no idea ({tmp_path}/mine/broken.py, line {line})\n")
 
 
 def test_an_error_in_a_net_of_the_user_is_one_line_with_its_place(tmp_path: Path, run: Run) -> None:
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=20, shards=1)
-    error = run("train.py", "model=leaf", "net=broken", status=2, beside=write(tmp_path, BROKEN)).stderr
+    error = run("train", "model=leaf", "net=broken", status=2, beside=write(tmp_path, BROKEN)).stderr
     assert error.splitlines()[-1].endswith(f"gives: RuntimeError: no idea ({tmp_path}/mine/nets.py, line 4)")
 
 
 def test_an_evaluation_is_a_function_and_a_file(tmp_path: Path, run: Run) -> None:
-    out = run("evaluate.py", "evaluate=stacks", "game=kuhn").stdout
+    out = run("evaluate", "evaluate=stacks", "game=kuhn").stdout
     folder = tmp_path / "runs" / "stacks" / "kuhn"
     assert "2 ± ?" in out
     assert f"results: {folder / 'results.json'}" in out
@@ -124,20 +132,14 @@ def test_an_evaluation_is_a_function_and_a_file(tmp_path: Path, run: Run) -> Non
 
 
 def test_a_sampling_solver_is_a_kernel_a_class_and_a_file(tmp_path: Path, run: Run) -> None:
-    run("-m", "data_gen", "job=blueprint", "game=kuhn", "solver=mine", "job.iterations=2000", "job.seconds=null")
+    run("data_gen", "job=blueprint", "game=kuhn", "solver=mine", "job.iterations=2000", "job.seconds=null")
     made = open_artifact(tmp_path / "made" / "blueprint", "blueprint")
     assert (made.config["solver"], made.counts["iterations"]) == ("mine", 2000)
 
 
 @pytest.mark.slow
 def test_a_leaf_evaluator_is_a_class_and_a_file(tmp_path: Path, run: Run) -> None:
-    match = (
-        "evaluate.py",
-        "evaluate=match",
-        "agents=[depth_limited,always_call]",
-        "aivat=false",
-        "cluster.processes=1",
-    )
+    match = ("evaluate", "evaluate=match", "agents=[depth_limited,always_call]", "aivat=false", "cluster.processes=1")
     leaves = ("leaf=equity", "leaf@leaves.table=equity", "leaf.bonus=0.1", "search.solver.iterations=[2,2,2,2]")
     run(*match, *leaves, "hands=4")
     [file] = tmp_path.glob("runs/matches/*/*/results.json")
@@ -149,7 +151,7 @@ def test_a_leaf_evaluator_is_a_class_and_a_file(tmp_path: Path, run: Run) -> Non
     }
 
 
-TRAINING = ("train.py", "trainer.accelerator=cpu", "trainer.max_epochs=1")
+TRAINING = ("train", "trainer.accelerator=cpu", "trainer.max_epochs=1")
 
 
 @pytest.mark.slow
@@ -178,7 +180,7 @@ def test_a_net_is_exported_as_the_page_says(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.slow
 def test_an_opponent_net_is_a_class_and_a_file(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    run("-m", "data_gen", "job=opponent_actions", "source.hands=40")
+    run("data_gen", "job=opponent_actions", "source.hands=40")
     run(*TRAINING, "model=opponent", "net=line")
     monkeypatch.syspath_prepend(EXAMPLES)
     path = tmp_path / "made" / "opponent_net" / "line"
@@ -220,7 +222,7 @@ runpy.run_path("train.py", run_name="__main__")
 
 
 @pytest.mark.slow
-def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inputs(tmp_path: Path, run: Run) -> None:
+def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inputs(tmp_path: Path) -> None:
     source = Path(inputs.__file__).read_text()
     for old, new in (
         ('"earlier_bets",', '"earlier_bets",\n    "even_pot",'),
@@ -232,7 +234,8 @@ def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inpu
     (tmp_path / "runner.py").write_text(RUNNER)
     states = f"{tmp_path}/made/leaf_states"
     model = (*TRAINING[1:], "model=leaf", "net.inputs=35", "net.hidden=[8]", "data.epoch_rows=2000")
-    run(str(tmp_path / "runner.py"), str(tmp_path / "leaf.py"), states, *model)
+    command = (tmp_path / "runner.py", tmp_path / "leaf.py", states, *model, *places(tmp_path, EXAMPLES))
+    run_program(sys.executable, *command, PYTHONPATH=str(ROOT))
     made = open_artifact(tmp_path / "made" / "leaf_net", "leaf_net")
     assert made.config["net"]["inputs"] == 35
     with pytest.raises(MismatchedArtifactError, match="feature_hash"):
@@ -244,6 +247,6 @@ def test_a_net_of_own_labels_is_trained_as_the_page_says(tmp_path: Path, monkeyp
     [snippet] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(snippet, {})
-    own = (f"artifacts={tmp_path}/own", f"runs={tmp_path}/runs", "trainer.accelerator=cpu", "trainer.max_epochs=1")
+    own = (f"artifacts={tmp_path}/own", f"runs={tmp_path}/runs", *TRAINING[1:], "data.epoch_rows=50_000")
     assert call_here("train", "model=leaf", *own) == pytest.approx(0, abs=0.5)
     assert LeafNet(tmp_path / "own" / "leaf_net").num_continuations == len(CONTINUATIONS)

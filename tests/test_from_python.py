@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from poker.formats.played import HistoryError
 from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
-from tests.commands import run_program
+from tests.commands import run_script
 from tests.formats.samples import sample
 from tests.killed import ROOT
 
@@ -79,7 +78,9 @@ def test_the_notebook_runs_and_tells_what_it_shows(tmp_path: Path) -> None:
 def output_of(program: str, folder: Path) -> str:
     """Output of a program that runs in a folder, which must succeed."""
     (folder / "program.py").write_text(program)
-    return run_program(sys.executable, "program.py", cwd=folder, PYTHONPATH=str(ROOT)).stdout
+    done = run_script(folder / "program.py", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_all_programs_are_known() -> None:

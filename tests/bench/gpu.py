@@ -106,7 +106,7 @@ TINY = Sizes(
     subgames=1,
     iterations=1,
     tables=2,
-    settings=("scale=laptop", "search.solver.iterations=[2,2,2,2]", "leaves.clusters=4"),
+    settings=("scale=laptop", "search.menu.flop=[[a],[]]", "search.solver.iterations=[2,2,2,2]", "leaves.clusters=4"),
     grids=2,
     leaves=2,
     clusters=4,

@@ -8,12 +8,14 @@ import json
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
+from omegaconf import DictConfig
 
 from conf.checks import check
 from conf.compose import build, compose, message_of, overrides_of
@@ -243,6 +245,11 @@ OPTIONS = [
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "configurations.json").read_text())
 
 
+@cache
+def composed(root: str, *overrides: str) -> DictConfig:
+    return compose(root, [*overrides])
+
+
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
 def test_every_option_is_composed_and_built(
     group: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -252,9 +259,10 @@ def test_every_option_is_composed_and_built(
     (tmp_path / "hands.txt").touch()
     (tmp_path / "irc").mkdir()
     root, *overrides = COMMANDS[group]
-    config = compose(root, [*overrides, f"{group}={option}", *REQUIRED.get((group, option), [])])
-    node = config[NODES.get(group, group)]
-    settings = resolve(node[option] if group in ("agents", "adversaries") else node)
+    several = group in ("agents", "adversaries")  # whose options are composed once, together
+    chosen = f"[{','.join(choices(group))}]" if several else option
+    node = composed(root, *overrides, f"{group}={chosen}", *REQUIRED.get((group, option), []))[NODES.get(group, group)]
+    settings = resolve(node[option] if several else node)
     check(settings)
     if option == "ray":
         pytest.importorskip("ray")

@@ -21,6 +21,7 @@ from poker.depth_limit.shards import open_shards
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
+from tests.clusters import IN_PROCESS
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, tiny_blueprint
 from tests.run.test_machine import held
 
@@ -30,7 +31,7 @@ BOARDS = 60
 @pytest.mark.slow
 def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
-    job = ("job=leaf_table", f"job.settings.boards={BOARDS}", "cluster.processes=1", *common)
+    job = ("job=leaf_table", f"job.settings.boards={BOARDS}", *IN_PROCESS, *common)
     assert re.search(r"leaves to value; about [\d,]+ s of CPU, .* processes? of .* MB on disk", data_gen(*job))
     first = digests(tmp_path / "leaf_table")
     assert not (tmp_path / "leaf_table.parts").exists()
@@ -85,13 +86,7 @@ def test_games_without_hold_ems_cards_are_refused(tmp_path: Path) -> None:
 def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
     settings = ("boards=40", "response_boards=60", "match_boards=40")
-    job = (
-        "job=continuations",
-        "job.size=3",
-        "cluster.processes=1",
-        *(f"job.sampled.{each}" for each in settings),
-        *common,
-    )
+    job = ("job=continuations", "job.size=3", *IN_PROCESS, *(f"job.sampled.{each}" for each in settings), *common)
     assert re.search(r"3 strategies, values of \d+ leaves; about [\d,]+ s of CPU", data_gen(*job))
     assert not (tmp_path / "continuations.parts").exists()
     assert "are there" in data_gen(*job)
@@ -102,7 +97,7 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     steps = open_artifact(tmp_path / "continuations", FORMS).counts["steps"]
     assert sum(each["gain_mbb"] for step in steps for each in step["seats"]) > 1000
 
-    table = ("job=leaf_table", "continuations=self_generated", "job.settings.boards=40", "cluster.processes=1", *common)
+    table = ("job=leaf_table", "continuations=self_generated", "job.settings.boards=40", *IN_PROCESS, *common)
     data_gen(*table)
     leaf = TableLeaf(path=str(tmp_path / "leaf_table"), blueprint=FirstRound.load(tmp_path / "blueprint"))
     assert leaf.num_continuations == 3
@@ -122,7 +117,7 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     np.testing.assert_allclose(less[:, :, 1:], 0.25, atol=1e-5)
 
     few = ("shards=1", "settings.boards_per_shard=1", "settings.states_per_board=2", "settings.preflop_share=1.0")
-    data_gen("job=leaf_states", "continuations=self_generated", *(f"job.{each}" for each in few), *common)
+    data_gen("job=leaf_states", "continuations=self_generated", *(f"job.{each}" for each in few), *IN_PROCESS, *common)
     (shard,) = open_shards(tmp_path / "leaf_states")
     assert shard.config["continuations"] == ["blueprint", "response_1", "response_2"]
     assert shard.arrays["labels"].shape[1] == 3

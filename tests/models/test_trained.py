@@ -1,15 +1,14 @@
 """The agent that comes with the clone."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from poker.store.bundle import open_bundle
+from tests.commands import run_here
+from tests.killed import ROOT
 
-ROOT = Path(__file__).parents[2]
 TRAINED = ROOT / "models" / "trained" / "laptop.bundle"
 
 
@@ -28,9 +27,8 @@ def test_it_plays(tmp_path: Path, device: str) -> None:
         f"search.solver.device={device}",
         *([] if device == "cpu" else ["search.solver.iterations=[4,4,4,4]"]),
         f"runs={tmp_path}",
+        "cluster.processes=1",
     ]
-    subprocess.run(
-        [sys.executable, "evaluate.py", *match, "cluster.processes=1"], cwd=ROOT, check=True, capture_output=True
-    )
+    assert run_here("evaluate", *match).returncode == 0
     [results] = tmp_path.rglob("results.json")
     assert json.loads(results.read_text())["agents"]["depth_limited"]["units"] == 2  # deals, each in both seats

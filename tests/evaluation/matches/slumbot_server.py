@@ -111,6 +111,6 @@ def answering(reply: Callable[[str, Any], object]) -> Iterator[str]:
             self.wfile.write(data)
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()  # the default ends after 0.5 s
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()

@@ -24,6 +24,7 @@ from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
 ONE_BET = bet_menu(flop=[["a"]], turn=[[0.5]])
+ALL_STREETS = bet_menu(preflop=[[]], flop=[["a"], []], turn=[["a"], []])
 pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
 DEVICES = ["cpu", CUDA] if INTERPRETER else [CUDA]
 SMALL = small_holdem(ranks=3)
@@ -134,13 +135,13 @@ def test_unlike_games_in_one_batch(device: str) -> None:
     """Streets, decks, symmetric and other boards, few last cards, stakes, leaves, rake and gadgets of their own."""
     games = [
         VectorGame(build_tree(Betting.start(kuhn()))),
-        VectorGame(build_tree(Betting.start(leduc()))),
+        VectorGame(build_tree(Betting.start(leduc()).apply(CALL))),
         leaf_game(3),
         gadget_game(4),
         leaf_game(5, clusters=3, dead=2),
         small_game(1, flop_tree(dead=3), (5,), rake=Rake(0.1)),
         leaf_game(3),
-        small_game(6, build_tree(Betting.start(SMALL), MENU), rivers=2),
+        small_game(6, build_tree(Betting.start(SMALL), ALL_STREETS), rivers=2),
     ]
     assert games[1].boards.boards.symmetric.any()
     assert_same(games, device, iterations=1)
@@ -157,8 +158,8 @@ def test_a_restricted_solve_stays_so_on_a_device(device: str) -> None:
     solvers = [VectorSolver(game, "dcfr") for _ in range(2)]
     for solver in solvers:
         solver.restrict(1, np.float32(0.7) * modelled(game, 1, some_model(game.tree)))
-    solvers[0].run(iterations=40)
-    done = solve_on_device(solvers[1], "torch" if device == "cpu" else device, 40, 0.0, lambda _: None)
+    solvers[0].run(iterations=15)
+    done = solve_on_device(solvers[1], "torch" if device == "cpu" else device, 15, 0.0, lambda _: None)
     values = [solver.best_response_value(0) for solver in solvers]
     assert values[1] == pytest.approx(values[0], abs=1e-3)
     assert done.exploitability < 0.05
