@@ -231,7 +231,7 @@ def _hand_margins(board: Board, hand: int) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _completion_ranks(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+def _completion_ranks(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
     """Return the live hands [L] and their ranks [N, L] on every completion of the board."""
     cards = np.array(board, dtype=np.uint8)
     live = live_hand_list(cards)
@@ -255,7 +255,7 @@ def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.
         live, ranks = _completion_ranks(board)
         size = math.comb(52 - 5, 2)
         order = np.argsort(ranks, axis=1, kind="stable")[:, :size]
-        return live[order], np.take_along_axis(ranks, order, axis=1)
+        return live[order], np.take_along_axis(ranks, order, axis=1).astype(np.int16)
     deck = [card for card in range(rules.deck_size) if card not in board]
     missing = rules.total_board_cards - len(board)
     rows = [_ranked_hands(rules, (*board, *new)) for new in itertools.combinations(deck, missing)]

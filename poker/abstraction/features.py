@@ -63,7 +63,7 @@ class _Counts(NamedTuple):
     """Exact counts on a board of 3 to 5 cards with L live hands (see `poker.kernels.cards.strength`)."""
 
     live: NDArray[np.int16]
-    ranks: NDArray[np.int16]  # [N, L] on its completions
+    ranks: NDArray[np.int8]  # [N, L] on its completions
     wins: NDArray[np.int16]  # [L, L] completions on which the row's hand beats the column's
 
 

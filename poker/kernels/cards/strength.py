@@ -1,8 +1,9 @@
 """Exact strength of all hands on a board, now and over every completion of the board.
 
 L is the number of live hands of the board (1,176 on a flop, 1,128 on a turn, 1,081 on a river), in the order of their
-indices. N is the number of completions of the board to five cards (1,176, 48 or 1). Ranks are int16, and BLOCKED where
-a hand and a completion share a card. Opponents are uniform over the hands that share no card with the board or with
+indices. N is the number of completions of the board to five cards (1,176, 48 or 1). Ranks are int8: they number the
+different strengths of the live hands of one board from LOWEST on. No board has more than 136. A rank is BLOCKED where a
+hand and a completion share a card. Opponents are uniform over the hands that share no card with the board or with
 one's own hand. Everything is counted in integers, so results do not depend on order or threads. Callers divide.
 """
 
@@ -14,12 +15,15 @@ from poker.kernels.registry import entry, inline, kernel
 from poker.kernels.threads import over_rows
 from poker.kernels.types import F32, I8, I16, I32, I64, U8
 
-BLOCKED = np.iinfo(np.int16).max
+LOWEST, BLOCKED = -128, 127
 MAX_CLUSTERS = 8
-_TILE = 64
+_TILE = 32
 _WIN_TILE = 26
-_LOW_BITS = 7
-_LOW = (1 << _LOW_BITS) - 1
+_MOST = 15 * 8
+"""Completions whose wins fit in int8."""
+_VECTOR = 64
+_EVERY = 52
+"""Column of the counts of all hands, beside those of hands with each card."""
 
 
 @entry("u1_1")
@@ -73,17 +77,36 @@ def completions(board: U8) -> U8:
     return out
 
 
+@inline
+def _bits(word: np.uint64) -> np.int64:
+    """Return the number of bits that are set, in a form that LLVM knows as one instruction."""
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    fours = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    eights = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((eights * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
 @kernel
-def _live_ranks(board: U8, live: I16, full: I32, out: I16) -> None:
+def _live_ranks(board: U8, live: I16, full: I32, out: I8) -> None:
     """Compute the ranks [L] of the live hands on a board with at least as many cards; `full` [1326] is scratch."""
     rank_board_into(board, full)
+    present, before = np.zeros(128, dtype=np.uint64), np.empty(128, dtype=np.int64)
+    for hand in live:
+        place = full[hand] & 8191
+        present[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+    number = LOWEST
+    for word in range(len(present)):
+        before[word] = number
+        number += _bits(present[word])
     for k in range(len(live)):
-        rank = full[live[k]]
-        out[k] = rank if rank >= 0 else BLOCKED
+        place = full[live[k]] & 8191
+        lower = present[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
+        rank = before[place >> 6] + _bits(lower)
+        out[k] = rank if full[live[k]] >= 0 else BLOCKED
 
 
 @entry("u1_1, i2_1")
-def completion_ranks(board: U8, live: I16) -> I16:
+def completion_ranks(board: U8, live: I16) -> I8:
     """Rank the live hands on every completion of a board.
 
     Args:
@@ -91,69 +114,55 @@ def completion_ranks(board: U8, live: I16) -> I16:
         live: int16 [L] live hands.
 
     Returns:
-        int16 [N, L] ranks, BLOCKED where a hand and a completion share a card.
+        int8 [N, L] ranks, BLOCKED where a hand and a completion share a card.
     """
     boards = completions(board)
     full = np.empty(NUM_HANDS, dtype=np.int32)
-    out = np.empty((len(boards), len(live)), dtype=np.int16)
+    out = np.empty((len(boards), len(live)), dtype=np.int8)
     for row in range(len(boards)):
         _live_ranks(boards[row], live, full, out[row])
     return out
 
 
 @kernel
-def _sort_by_rank(ranks: I16, first: I16, order: I16) -> int:
-    """Radix-sort the positions of ranks [L] into `order` without BLOCKED ones; return how many there are."""
-    low = np.zeros(_LOW + 2, dtype=np.int16)
-    high = np.zeros(66, dtype=np.int16)
+def _sort_by_rank(ranks: I8, order: I16) -> None:
+    """Sort the positions of ranks [L] into `order`, BLOCKED ones last."""
+    start = np.zeros(257, dtype=np.int16)
     for rank in ranks:
-        if rank != BLOCKED:
-            low[(rank & _LOW) + 1] += 1
-            high[(rank >> _LOW_BITS) + 1] += 1
-    for i in range(1, len(low)):
-        low[i] += low[i - 1]
-    for i in range(1, len(high)):
-        high[i] += high[i - 1]
+        start[rank + 129] += 1
+    for i in range(1, len(start)):
+        start[i] += start[i - 1]
     for k in range(len(ranks)):
-        if ranks[k] != BLOCKED:
-            digit = ranks[k] & _LOW
-            first[low[digit]] = k
-            low[digit] += 1
-    size = int(high[65])
-    for i in range(size):
-        k = first[i]
-        digit = ranks[k] >> _LOW_BITS
-        order[high[digit]] = k
-        high[digit] += 1
-    return size
+        order[start[ranks[k] + 128]] = k
+        start[ranks[k] + 128] += 1
 
 
 @kernel
-def _strength(ranks: I16, cards: U8, first: I16, order: I16, out: I16) -> None:
+def _strength(ranks: I8, cards: U8, counts: I16, out: I16) -> None:
     """Compute 2 * (opponents beaten) + (opponents tied) for each rank [L] with cards [L, 2]; -1 where BLOCKED.
 
-    One sweep runs upward over groups of equal rank. It counts the hands passed so far, minus the hands that contain one
-    of one's own two cards.
+    `counts` [256, 64] is scratch: the hands of each rank that have a card, and all hands of the rank. Running sums turn
+    them into twice the hands below the rank plus the hands of the rank.
     """
-    size = _sort_by_rank(ranks, first, order)
-    passed = np.zeros(52, dtype=np.int16)
-    out[:] = -1
-    start = 0
-    while start < size:
-        rank = ranks[order[start]]
-        end = start
-        while end < size and ranks[order[end]] == rank:
-            k = order[end]
-            out[k] = start - passed[cards[k, 0]] - passed[cards[k, 1]]
-            end += 1
-        for i in range(start, end):
-            k = order[i]
-            passed[cards[k, 0]] += 1
-            passed[cards[k, 1]] += 1
-        for i in range(start, end):
-            k = order[i]
-            out[k] += end + 1 - passed[cards[k, 0]] - passed[cards[k, 1]]
-        start = end
+    size = np.int64(0)
+    for rank in ranks:
+        size = max(size, np.int64(rank) + 129 if rank != BLOCKED else size)
+    counts[:size] = 0
+    for k in range(len(ranks)):
+        of_rank = counts[ranks[k] + 128]
+        of_rank[cards[k, 0]] += 1
+        of_rank[cards[k, 1]] += 1
+        of_rank[_EVERY] += 1
+    below = np.zeros(counts.shape[1], dtype=np.int16)
+    for rank in range(size):
+        for card in range(len(below)):
+            here = counts[rank, card]
+            counts[rank, card] = below[card] + below[card] + here
+            below[card] += here
+    for k in range(len(ranks)):
+        of_rank = counts[ranks[k] + 128]
+        beaten = of_rank[_EVERY] - of_rank[cards[k, 0]] - of_rank[cards[k, 1]] + 1  # the hand itself is in all three
+        out[k] = beaten if ranks[k] != BLOCKED else -1
 
 
 @kernel
@@ -176,11 +185,9 @@ def board_strength_into(board: U8, out: I16) -> None:
         out: int16 [1326] receives the counts; -1 for hands that share a card with the board.
     """
     live = live_hand_list(board)
-    full = np.empty(NUM_HANDS, dtype=np.int32)
-    ranks = np.empty(len(live), dtype=np.int16)
-    first, order, strength = np.empty_like(ranks), np.empty_like(ranks), np.empty_like(ranks)
-    _live_ranks(board, live, full, ranks)
-    _strength(ranks, _live_cards(live), first, order, strength)
+    ranks, strength = np.empty(len(live), dtype=np.int8), np.empty_like(live)
+    _live_ranks(board, live, np.empty(NUM_HANDS, dtype=np.int32), ranks)
+    _strength(ranks, _live_cards(live), np.empty((256, _VECTOR), dtype=np.int16), strength)
     out[:] = -1
     for k in range(len(live)):
         out[live[k]] = strength[k]
@@ -206,22 +213,21 @@ def boards_strength(boards: U8) -> I16:
     return out
 
 
-@entry("i2_2, i2_1")
-def completion_strength(ranks: I16, live: I16) -> I16:
+@entry("i1_2, i2_1")
+def completion_strength(ranks: I8, live: I16) -> I16:
     """Compute river strength on every completion.
 
     Args:
-        ranks: int16 [N, L] result of `completion_ranks`.
+        ranks: int8 [N, L] result of `completion_ranks`.
         live: int16 [L] live hands.
 
     Returns:
         int16 [N, L] strength 0..1980, -1 where BLOCKED.
     """
     cards = _live_cards(live)
-    out = np.empty_like(ranks)
-    first, order = np.empty(len(live), dtype=np.int16), np.empty(len(live), dtype=np.int16)
+    out, counts = np.empty(ranks.shape, dtype=np.int16), np.empty((256, _VECTOR), dtype=np.int16)
     for row in range(len(ranks)):
-        _strength(ranks[row], cards, first, order, out[row])
+        _strength(ranks[row], cards, counts, out[row])
     return out
 
 
@@ -245,38 +251,32 @@ def strength_moments(strength: I16) -> I64:
 
 
 @inline
-def _beats(rank: np.int16) -> np.int16:
-    """Return the bound below which ranks lose to this rank; no rank loses to a BLOCKED one."""
-    return rank if rank != BLOCKED else np.int16(-1)
-
-
-@inline
-def _count_eight(ranks: I16, r: int, first: int, last: int, begin: int, out: I16) -> None:
-    """Add the wins of hands first..last on completions r..r + 8 to the rows of `out` from first - begin on.
+def _count_eight(ranks: I8, bounds: I8, r: int, first: int, last: int, out: I8) -> None:
+    """Add the wins of hands first..last on completions r..r + 8 to the rows of `out`.
 
     With eight completions at a time the counts are read and written an eighth as often.
     """
     a, b, c, d = ranks[r], ranks[r + 1], ranks[r + 2], ranks[r + 3]
     e, f, g, h = ranks[r + 4], ranks[r + 5], ranks[r + 6], ranks[r + 7]
     for i in range(first, last):
-        wins = out[i - begin]
-        ra, rb, rc, rd = _beats(a[i]), _beats(b[i]), _beats(c[i]), _beats(d[i])
-        re, rf, rg, rh = _beats(e[i]), _beats(f[i]), _beats(g[i]), _beats(h[i])
+        wins = out[i - first]
+        ra, rb, rc, rd = bounds[r, i], bounds[r + 1, i], bounds[r + 2, i], bounds[r + 3, i]
+        re, rf, rg, rh = bounds[r + 4, i], bounds[r + 5, i], bounds[r + 6, i], bounds[r + 7, i]
         for j in range(ranks.shape[1]):
-            four = np.int16(a[j] < ra) + np.int16(b[j] < rb) + np.int16(c[j] < rc) + np.int16(d[j] < rd)
-            more = np.int16(e[j] < re) + np.int16(f[j] < rf) + np.int16(g[j] < rg) + np.int16(h[j] < rh)
+            four = np.int8(a[j] < ra) + np.int8(b[j] < rb) + np.int8(c[j] < rc) + np.int8(d[j] < rd)
+            more = np.int8(e[j] < re) + np.int8(f[j] < rf) + np.int8(g[j] < rg) + np.int8(h[j] < rh)
             wins[j] += four + more
 
 
-@entry("i2_2, i8, i8")
-def count_wins(ranks: I16, first: int, last: int) -> I16:
+@entry("i1_2, i8, i8")
+def count_wins(ranks: I8, first: int, last: int) -> I16:
     """Count the completions on which some hands rank above each other hand.
 
     Pairs that share a card are counted too, and their counts have no meaning. The inner loop runs over the other hand
-    with SIMD in 16-bit lanes.
+    with SIMD in 8-bit lanes.
 
     Args:
-        ranks: int16 [N, L] ranks on every completion.
+        ranks: int8 [N, L] ranks on every completion.
         first: first hand i to compare.
         last: end of the hands to compare.
 
@@ -285,28 +285,39 @@ def count_wins(ranks: I16, first: int, last: int) -> I16:
     """
     N, L = ranks.shape
     out = np.zeros((last - first, L), dtype=np.int16)
+    padded = np.zeros((N, -(-L // _VECTOR) * _VECTOR), dtype=np.int8)
+    bounds = np.empty_like(ranks)  # ranks below them lose; no rank loses to a BLOCKED one
+    for r in range(N):
+        for j in range(L):
+            padded[r, j] = ranks[r, j]
+            bounds[r, j] = ranks[r, j] - np.int8(255 * (ranks[r, j] == BLOCKED))
+    wins = np.empty((_TILE, padded.shape[1]), dtype=np.int8)
     for tile in range(first, last, _TILE):
         end = min(tile + _TILE, last)
-        for r in range(0, N - 7, 8):
-            _count_eight(ranks, r, tile, end, first, out)
-        for r in range(N - N % 8, N):
-            row = ranks[r]
+        for begin in range(0, N, _MOST):
+            stop = min(begin + _MOST, N)
+            wins[:] = 0
+            for r in range(begin, stop - 7, 8):
+                _count_eight(padded, bounds, r, tile, end, wins)
+            for r in range(stop - (stop - begin) % 8, stop):
+                for i in range(tile, end):
+                    for j in range(L):
+                        wins[i - tile, j] += np.int8(padded[r, j] < bounds[r, i])
             for i in range(tile, end):
-                rank, wins = _beats(row[i]), out[i - first]
                 for j in range(L):
-                    wins[j] += np.int16(row[j] < rank)
+                    out[i - first, j] += wins[i - tile, j]
     return out
 
 
-@entry("i2_2, i8")
-def hand_margins(ranks: I16, hand: int) -> I16:
+@entry("i1_2, i8")
+def hand_margins(ranks: I8, hand: int) -> I16:
     """Count the completions on which one hand ranks above each hand, minus those on which it ranks below.
 
     BLOCKED counts as the highest rank. Two hands that share no card are each blocked on the same number of completions
     while the other is not, so these cancel. Pairs that share a card are counted too, and their counts have no meaning.
 
     Args:
-        ranks: int16 [N, L] ranks on every completion.
+        ranks: int8 [N, L] ranks on every completion.
         hand: position of the hand among the live ones.
 
     Returns:
@@ -403,16 +414,16 @@ def boards_distribution(boards: U8, bins: int) -> U8:
     return out
 
 
-@entry("i8, i8, u1_2, i2_2")
-def _rank_rows(first: int, last: int, boards: U8, out: I16) -> None:
+@entry("i8, i8, u1_2, i1_2")
+def _rank_rows(first: int, last: int, boards: U8, out: I8) -> None:
     """Compute the ranks [n, 1326] of all hands on boards [n, 3..5]."""
     everyone, full = np.arange(NUM_HANDS).astype(np.int16), np.empty(NUM_HANDS, dtype=np.int32)
     for i in range(first, last):
         _live_ranks(boards[i], everyone, full, out[i])
 
 
-@entry("i8, i8, i2_2, i8, i8_2")
-def _add_win_tiles(first: int, last: int, ranks: I16, weight: int, wins: I64) -> None:
+@entry("i8, i8, i1_2, i8, i8_2")
+def _add_win_tiles(first: int, last: int, ranks: I8, weight: int, wins: I64) -> None:
     """Add the weighted wins of tiles of `_WIN_TILE` hands."""
     for start in range(first * _WIN_TILE, last * _WIN_TILE, _WIN_TILE):
         counted = count_wins(ranks, start, start + _WIN_TILE)
@@ -429,7 +440,7 @@ def add_preflop_wins(boards: U8, weight: int, wins: I64) -> None:
         weight: number to add.
         wins: int64 [1326, 1326] sums for the row's hand beating the column's; updated.
     """
-    ranks = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
+    ranks = np.empty((len(boards), NUM_HANDS), dtype=np.int8)
     over_rows(_rank_rows, len(boards), boards, ranks)
     over_rows(_add_win_tiles, NUM_HANDS // _WIN_TILE, ranks, weight, wins)
 
@@ -444,10 +455,9 @@ def _equity_against(board: U8, cluster_of: I8, full_scale: int, out: I16) -> Non
     """
     live = live_hand_list(board)
     cards = _live_cards(live)
-    ranks = np.empty(len(live), dtype=np.int16)
-    first, order = np.empty_like(ranks), np.empty_like(ranks)
+    ranks, order = np.empty(len(live), dtype=np.int8), np.empty_like(live)
     _live_ranks(board, live, np.empty(NUM_HANDS, dtype=np.int32), ranks)
-    _sort_by_rank(ranks, first, order)
+    _sort_by_rank(ranks, order)
     below, every = np.zeros((53, MAX_CLUSTERS), dtype=np.int32), np.zeros((53, MAX_CLUSTERS), dtype=np.int32)
     for k in range(len(live)):
         _count(every, cards[k], cluster_of[live[k]])

@@ -80,7 +80,7 @@ class LiveHands(NamedTuple):
         now: float32 [L] share of weaker hands now.
         turn: float32 [52, L] share of weaker hands by turn card.
         river: float32 [N, L] share of weaker hands by completion.
-        ranks: int16 [N, L] showdown ranks.
+        ranks: int16 [N, L] showdown ranks from 0 on, 255 where a hand and a completion share a card.
         boards: uint8 [N, 5] the completions.
     """
 
@@ -110,7 +110,7 @@ class Trial(NamedTuple):
     bins: U8
 
 
-_BLOCKED = np.iinfo(np.int16).max
+_BLOCKED = 255
 _ACTIONS = 6
 _HAND_TRIES = 100
 _BOARD_TRIES = 1000

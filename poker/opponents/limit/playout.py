@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, NUM_CARDS
-from poker.kernels.cards.strength import completion_ranks, completion_strength, completions
+from poker.kernels.cards.strength import LOWEST, completion_ranks, completion_strength, completions
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
 from poker.kernels.types import Board, Floats, Singles
@@ -38,7 +38,7 @@ class PlayoutBoard:
         live: [L] indices of the live hands.
         masks: [L] their cards as bit masks.
         boards: [N, 5] completed boards.
-        ranks: [N, L] showdown ranks.
+        ranks: int16 [N, L] showdown ranks from 0 on, 255 where a hand and a completion share a card.
         river: float32 [N, L] share of weaker hands on each completed board.
     """
 
@@ -53,8 +53,9 @@ class PlayoutBoard:
         self.live = self._board.live
         self.masks = HOLDEM.masks[self.live]
         self.boards = completions(cards)
-        self.ranks = completion_ranks(cards, self.live)
-        self._counts = completion_strength(self.ranks, self.live)
+        ranks = completion_ranks(cards, self.live)
+        self.ranks = ranks - np.int16(LOWEST)
+        self._counts = completion_strength(ranks, self.live)
         self.river: Singles = np.maximum(self._counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
         self._against: dict[int, LiveHands] = {}
 
