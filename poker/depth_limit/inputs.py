@@ -8,7 +8,7 @@ eleven opp's hand, two the pair of hands, and ten the public state.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -98,13 +98,6 @@ class BoardFeatures:
     hands: Singles
     texture: Singles
 
-    @cached_property
-    def pairs(self) -> Singles:
-        """[1326, 1326, 2] features `PAIR_NAMES` by own's hand and opp's hand, 0 for impossible pairs."""
-        pairs = np.stack((all_in_equity(self.board), ahead_now(self.board)), axis=2)
-        pairs.setflags(write=False)
-        return pairs
-
 
 def board_features(board: Sequence[int]) -> BoardFeatures:
     """Compute the features of the cards on a board.
@@ -173,7 +166,8 @@ def encode_pairs(board: Sequence[int], betting: Betting, own: int, own_hands: Ha
     out = np.empty((len(own_hands), SIZE), dtype=np.float32)
     out[:, _OWN] = cards.hands[own_hands]
     out[:, _OPP] = cards.hands[opp_hands]
-    out[:, _PAIR] = cards.pairs[own_hands, opp_hands]
+    for column, values in zip(out[:, _PAIR].T, (all_in_equity(board), ahead_now(board)), strict=True):
+        column[:] = values[own_hands, opp_hands]
     out[:, _BETTING] = public_features(betting, own)
     out[:, _TEXTURE] = cards.texture
     return out

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from poker.abstraction.features import ahead_now, all_in_equity
 from poker.depth_limit import inputs
 from poker.depth_limit.inputs import (
     BoardFeatures,
@@ -105,7 +106,7 @@ def test_search_encodes_bitwise_as_the_jobs_do(rules: Rules, board: str) -> None
     live = np.flatnonzero(HOLDEM.live(cards))
     own_hands, opp_hands = generator.choice(live, 37, replace=False), generator.choice(live, 23, replace=False)
     features = board_features(cards)
-    pairs = features.pairs[np.ix_(own_hands, opp_hands)]
+    pairs = np.stack((all_in_equity(cards), ahead_now(cards)), axis=2)[np.ix_(own_hands, opp_hands)]
     parts = inputs.GridParts(features.hands[own_hands], features.hands[opp_hands], pairs, features.texture)
     rows, columns = (side.ravel() for side in np.meshgrid(own_hands, opp_hands, indexing="ij"))
     for own in (0, 1, 0):
@@ -124,21 +125,21 @@ def board_case(request: pytest.FixtureRequest) -> tuple[tuple[int, ...], BoardFe
 
 def test_all_hands_are_within_range_and_dead_ones_zero(board_case: tuple[tuple[int, ...], BoardFeatures]) -> None:
     cards, features = board_case
-    live = HOLDEM.live(cards)
+    live, matrices = HOLDEM.live(cards), np.stack((all_in_equity(cards), ahead_now(cards)), axis=2)
     assert features.hands.min() >= 0
     assert features.hands.max() <= 1
     assert not features.hands[~live].any()
-    assert not features.pairs[~live].any()
+    assert not matrices[~live].any()
     assert features.hands[live, inputs.HAND_NAMES.index("equity")].mean() == pytest.approx(0.5)
     pairs = HOLDEM.disjoint & live & live[:, None]
-    np.testing.assert_allclose((features.pairs + features.pairs.transpose(1, 0, 2))[pairs], 1, atol=1e-6)
+    np.testing.assert_allclose((matrices + matrices.transpose(1, 0, 2))[pairs], 1, atol=1e-6)
     opponents = pairs.sum(axis=1)[live]
-    mean = features.pairs[live].sum(axis=1, dtype=np.float64) / opponents[:, None]
+    mean = matrices[live].sum(axis=1, dtype=np.float64) / opponents[:, None]
     equity, strength = (features.hands[live, inputs.HAND_NAMES.index(name)] for name in ("equity", "strength"))
     np.testing.assert_allclose(mean[:, 0], equity, atol=1e-6)
     if cards:
         np.testing.assert_allclose(mean[:, 1], strength, atol=1e-6)
-    assert not any(array.flags.writeable for array in (features.hands, features.pairs, features.texture))
+    assert not any(array.flags.writeable for array in (features.hands, features.texture))
 
 
 def test_before_the_flop_what_needs_a_board_is_zero(rules: Rules) -> None:
