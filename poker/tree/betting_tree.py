@@ -135,7 +135,8 @@ class BettingTree:
 
     def actions(self, node: int) -> tuple[int, ...]:
         """Return the actions of a node in the order of its children."""
-        return tuple(int(self.action[child]) for child in self.children(node))
+        children = self.children(node)
+        return tuple(self.action[children.start : children.stop].tolist())
 
     def pot(self, node: int) -> int:
         """Return the chips in the pot at a node, uncalled bets and dead chips included."""
@@ -158,7 +159,7 @@ class BettingTree:
 
     def after_deal(self, node: int) -> int:
         """Follow STREET and GADGET nodes to the first node below them, on the side of the subgame."""
-        while self.kind[node] in (Kind.STREET, Kind.GADGET):
+        while int(self.kind[node]) in (Kind.STREET, Kind.GADGET):
             node = self.children(node)[-1]
         return node
 

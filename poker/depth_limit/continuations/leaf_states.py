@@ -96,14 +96,14 @@ class LeafSampler:
         tree = self._blueprint.tree
         hands = rng.choice(np.flatnonzero(self._live), 2)
         node, path = tree.after_deal(0), []
-        while tree.kind[node] == Kind.DECISION:
+        while int(tree.kind[node]) == Kind.DECISION:
             probs = self._play(node)[hands[tree.player[node]]]
             choice = min(int(np.searchsorted(np.cumsum(probs), rng.random())), len(probs) - 1)
             path.append((node, choice))
             child = tree.children(node)[choice]
             node = tree.after_deal(child)
-            if tree.kind[child] == Kind.STREET and tree.street[child] == self._street:
-                return (child, path) if tree.kind[node] == Kind.DECISION else None
+            if int(tree.kind[child]) == Kind.STREET and tree.street[child] == self._street:
+                return (child, path) if int(tree.kind[node]) == Kind.DECISION else None
         return None
 
     def _play(self, node: int) -> Singles:
