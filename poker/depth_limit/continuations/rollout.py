@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import hand_ranks
-from poker.kernels.sampling.continuation import BLOCK, end_reaches
-from poker.kernels.types import Board, Reals, Singles
+from poker.kernels.sampling.continuation import BLOCK, add_boards, end_reaches
+from poker.kernels.types import Board, Singles
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.subtree import Subtree, subtree
 
-HandIndexes = NDArray[np.integer]
+Hands = NDArray[np.integer]
 """int [m] indices of hands."""
-OnBoard = tuple[Singles, Singles, NDArray[np.bool_]]
-"""Result of `Continuations.on_board`."""
+OnBoards = tuple[Singles, Singles, NDArray[np.bool_], Singles]
+"""Result of `Continuations.on_boards`."""
 
 
 @dataclass(frozen=True)
@@ -79,20 +79,18 @@ class Moments:
         self._control, self._control_squares = np.zeros(shape[2:]), np.zeros(shape[2:])
         self._count = np.zeros(shape[2:], dtype=np.int32)
 
-    def add(self, values: Singles, control: Reals, possible: NDArray[np.bool_]) -> None:
-        """Add the results of one board.
+    def add(self, values: Singles, control: Singles, possible: NDArray[np.bool_]) -> None:
+        """Add the results of several boards, one after the other.
 
         Args:
-            values: float32 [2, K, m0, m1] values, 0 for impossible pairs.
-            control: [m0, m1] control variate, 0 for impossible pairs.
-            possible: bool [m0, m1] possible pairs.
+            values: float32 [2, K, R, m0, m1] values, 0 for impossible pairs.
+            control: float32 [R, m0, m1] control variate, 0 for impossible pairs.
+            possible: bool [R, m0, m1] possible pairs.
         """
-        self._values += values
-        self._squares += np.square(values)
-        self._products += values * control
-        self._control += control
-        self._control_squares += np.square(control)
-        self._count += possible
+        add_boards(np.ascontiguousarray(values), control, self._values, self._squares, self._products)
+        self._control += control.sum(axis=0, dtype=np.float64)
+        self._control_squares += np.square(control).sum(axis=0, dtype=np.float64)
+        self._count += possible.sum(axis=0)
 
     def result(self) -> ContinuationValues:
         """Return the means, their standard errors and the numbers of boards."""
@@ -129,7 +127,6 @@ class Continuations:
         first = forms[0].strategy is blueprint.strategy and forms[0].bias == blueprint.bias
         self._extra = 0 if first else 1
         self._groups = _by_strategy(forms if first else [blueprint, *forms])
-        self._blueprint_only = _by_strategy([blueprint])
         self._subtrees: dict[int, Subtree] = {}
 
     def subtree(self, node: int) -> Subtree:
@@ -139,7 +136,7 @@ class Continuations:
         return self._subtrees[node]
 
     def values(
-        self, node: int, boards: Sequence[Board], hands0: HandIndexes, hands1: HandIndexes, equity: Reals | None = None
+        self, node: int, boards: Sequence[Board], hands0: Hands, hands1: Hands, equity: Singles | None = None
     ) -> ContinuationValues:
         """Average the values at a betting node over complete boards.
 
@@ -148,104 +145,73 @@ class Continuations:
             boards: complete boards that begin with the cards shown at the node.
             hands0: [m0] hands of player 0.
             hands1: [m1] hands of player 1.
-            equity: [m0, m1] exact equity of hands0 at a showdown. If given, the luck of the boards is used as a control
-                variate (see `Moments`).
+            equity: float32 [m0, m1] exact equity of hands0 at a showdown. If given, the luck of the boards is used as a
+                control variate (see `Moments`).
 
         Returns:
             Values [2, K, m0, m1] in chips.
         """
         moments = Moments((2, self.num_forms, len(hands0), len(hands1)))
-        for board in boards:
-            values, won, possible = self.on_board(node, board, hands0, hands1)
+        step = max(1, BLOCK // max(len(hands0), len(hands1)))
+        for begin in range(0, len(boards), step):
+            values, won, possible, _ = self.on_boards(node, boards[begin : begin + step], hands0, hands1)
             moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
         return moments.result()
 
-    def on_board(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
-        """Compute exact values on a complete board.
+    def on_boards(self, node: int, boards: Sequence[Board], hands0: Hands, hands1: Hands) -> OnBoards:
+        """Compute exact values on complete boards.
 
         Args:
             node: betting node of the blueprint's tree.
-            board: all board cards of the game.
+            boards: [R] boards with all board cards of the game.
             hands0: [m0] hands of player 0.
             hands1: [m1] hands of player 1.
 
         Returns:
-            Values float32 [2, K, m0, m1], the share of a showdown that hands0 win [m0, m1], and the possible pairs bool
-            [m0, m1]. The first two are 0 for impossible pairs.
+            Values float32 [2, K, R, m0, m1], the share of a showdown that hands0 win [R, m0, m1], the possible pairs
+            bool [R, m0, m1], and the values float32 [R, m0, m1] of player 0 if both follow the blueprint. Values and
+            shares are 0 for impossible pairs.
         """
-        below = self.subtree(node)
-        (keep0, reach0), (keep1, reach1) = (
-            self._reaches(below, player, board, hands) for player, hands in enumerate((hands0, hands1))
+        below, rules, cards = self.subtree(node), self.blueprint.rules, self.blueprint.cards
+        buckets = np.zeros((rules.num_streets, len(boards), rules.num_hands), dtype=np.int32)
+        for street in range(int(below.street[0]), rules.num_streets):
+            buckets[street] = [cards.buckets(board[: rules.board_sizes[street]]) for board in boards]
+        reach0, reach1 = (
+            self._reaches(below, player, buckets[:, :, hands]) for player, hands in enumerate((hands0, hands1))
         )
-        order, won, possible = self._showdowns(board, hands0, hands1)
-        out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
-        for form in range(self.num_forms):
-            out[0, form] = _chips_won(below, keep0, reach1[form], order)
-            out[1, form] = -_chips_won(below, reach0[form], keep1, order)
-        out *= possible
-        return out, won, possible
+        values, shown = np.empty((2, 2, len(reach0), len(boards), len(hands0), len(hands1)), np.float32)
+        for ends, out in ((slice(len(below.fold_value)), values), (slice(len(below.fold_value), None), shown)):
+            first, second = np.moveaxis(reach0[:, ends], 1, -1), np.swapaxes(reach1[:, ends], 1, 2)
+            np.matmul(first[0], second, out=out[0])
+            np.matmul(first[1:], second[0], out=out[1, 1:])
+            out[1, 0] = out[0, 0]
+        ranks = np.stack([hand_ranks(rules, board) for board in boards])
+        ranks0, ranks1 = ranks[:, hands0, None], ranks[:, None, hands1]
+        order = np.sign(ranks0 - ranks1).astype(np.float32)
+        possible = rules.space.disjoint[np.ix_(hands0, hands1)] & (ranks0 >= 0) & (ranks1 >= 0)
+        shown *= order
+        values += shown
+        values *= possible
+        np.negative(values[1], out=values[1])
+        return values[:, self._extra :], (order / 2 + np.float32(0.5)) * possible, possible, values[0, 0]
 
-    def of_blueprint(self, node: int, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
-        """Compute exact values on a complete board if both players follow the blueprint.
+    def _reaches(self, below: Subtree, player: int, buckets: NDArray[np.int32]) -> Singles:
+        """Return the reach [1 + K, Z, R, m] of the blueprint and the other forms for buckets [S, R, m].
 
-        Args:
-            node: betting node of the blueprint's tree.
-            board: all board cards of the game.
-            hands0: [m0] hands of player 0.
-            hands1: [m1] hands of player 1.
-
-        Returns:
-            Values float32 [m0, m1] of player 0, and the other two results of `on_board`.
+        That of player 0 is multiplied by the chips at the ends.
         """
-        below = self.subtree(node)
-        keep0, keep1 = (
-            self._reaches(below, player, board, hands, alone=True)[0] for player, hands in enumerate((hands0, hands1))
-        )
-        order, won, possible = self._showdowns(board, hands0, hands1)
-        return _chips_won(below, keep0, keep1, order) * possible, won, possible
-
-    def _showdowns(self, board: Board, hands0: HandIndexes, hands1: HandIndexes) -> OnBoard:
-        """Return [m0, m1] showdown results (1, 0, -1), the share that hands0 win and the possible pairs."""
-        ranks = hand_ranks(self.blueprint.rules, board)
-        order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
-        possible = self.blueprint.rules.space.disjoint[np.ix_(hands0, hands1)]
-        possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
-        won: Singles = (order / 2 + np.float32(0.5)) * possible.astype(np.float32)
-        return order, won, possible
-
-    def _reaches(
-        self, below: Subtree, player: int, board: Board, hands: HandIndexes, alone: bool = False
-    ) -> tuple[Singles, Singles]:
-        """Return the reach [Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` only the first."""
-        buckets = self._buckets(below, board, hands)
-        groups = self._blueprint_only if alone else self._groups
-        out = np.empty((sum(bias.shape[1] for _, bias in groups), below.num_ends, len(hands)), dtype=np.float32)
-        begin = 0
-        for strategy, bias in groups:
-            end = begin + bias.shape[1]
-            scratch = np.empty((len(below.player), end - begin, BLOCK), dtype=np.float32)
+        hands = buckets.reshape(len(buckets), -1)
+        worth = np.ones(below.num_ends, np.float32) if player else np.concatenate([below.fold_value, below.stake])
+        parts = []
+        for strategy, bias in self._groups:
+            out = np.empty((bias.shape[1], below.num_ends, hands.shape[1]), dtype=np.float32)
             end_reaches(
                 below.player, below.street, below.first, below.arity, below.row, below.stride, below.end,
-                below.action_class, strategy, bias, player, buckets, scratch, out[begin:end],
+                below.action_class, worth, strategy, bias, player, hands, out,
             )  # fmt: skip
-            begin = end
-        return out[0], out[self._extra :]
-
-    def _buckets(self, below: Subtree, board: Board, hands: HandIndexes) -> NDArray[np.int32]:
-        """Return the buckets [S, m] on the streets of the subtree, 0 on earlier streets."""
-        sizes = self.blueprint.rules.board_sizes
-        buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
-        for street in range(int(below.street[0]), len(sizes)):
-            buckets[street] = self.blueprint.cards.buckets(board[: sizes[street]])[hands]
-        return buckets
-
-
-def _chips_won(below: Subtree, reach0: Singles, reach1: Singles, order: Singles) -> Singles:
-    """Return [m0, m1] chips of player 0, from the reaches [Z, m0] and [Z, m1] of the ends."""
-    folds = len(below.fold_value)
-    fold = (reach0[:folds] * below.fold_value[:, None]).T @ reach1[:folds]
-    show = (reach0[folds:] * below.stake[:, None]).T @ reach1[folds:]
-    return np.asarray(fold + show * order)
+            parts.append(out)
+        every = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return every.reshape(*every.shape[:2], *buckets.shape[1:])
 
 
 def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], Singles]]:

@@ -136,11 +136,12 @@ def blueprint_values(continuations: Continuations, node: int, boards: int, rng: 
     Returns:
         Values [169, 169] of player 0, in pots.
     """
-    moments = Moments((1, 1, NUM_CLASSES, NUM_CLASSES))
-    for board, hands, equity in _deals(continuations, boards, rng):
-        values, won, possible = continuations.of_blueprint(node, board, *hands)
-        moments.add(values[None, None], (won - equity) * possible, possible)
-    mean, sem = moments.result().in_pots(continuations.blueprint.tree.pot(node))
+    moments, policy = Moments((1, 1, NUM_CLASSES, NUM_CLASSES)), continuations.blueprint
+    alone = Continuations(policy, [policy])
+    for board, hands, equity in _deals(alone, boards, rng):
+        values, won, possible, _ = alone.on_boards(node, [board], *hands)
+        moments.add(values[:1], (won - equity) * possible, possible)
+    mean, sem = moments.result().in_pots(policy.tree.pot(node))
     return TableEstimate(mean[0, 0], sem[0, 0])
 
 
@@ -164,8 +165,7 @@ def class_values(
     """
     moments = Moments((2, continuations.num_forms, NUM_CLASSES, NUM_CLASSES))
     for board, hands, equity in _deals(continuations, boards, rng):
-        values, won, possible = continuations.on_board(node, board, *hands)
-        own = continuations.of_blueprint(node, board, *hands)[0]
+        values, won, possible, own = continuations.on_boards(node, [board], *hands)
         moments.add(values - np.stack([own, -own])[:, None], (won - equity) * possible, possible)
     mean, sem = moments.result().in_pots(continuations.blueprint.tree.pot(node))
     mean += np.stack([base.mean, -base.mean])[:, None]

@@ -25,7 +25,7 @@ import numpy as np
 
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import hand_ranks
-from poker.kernels.sampling.continuation import BLOCK, end_reaches
+from poker.kernels.sampling.continuation import end_reaches
 from poker.kernels.sampling.responses import end_values, respond
 from poker.kernels.simd import LANES
 from poker.kernels.types import Board, Singles
@@ -149,7 +149,7 @@ class BoardGame:
         tree, reach = piece.tree, np.zeros((1, piece.width, len(deal.rank)), np.float32)
         end_reaches(
             tree.player, tree.street, tree.first, tree.arity, tree.row, tree.stride, piece.column, tree.action_class,
-            self._opponent.strategy, _NO_BIAS, 1 - self._seat, deal.buckets, piece.reach, reach,
+            np.ones(piece.width, np.float32), self._opponent.strategy, _NO_BIAS, 1 - self._seat, deal.buckets, reach,
         )  # fmt: skip
         out[:] = reach[0].T
 
@@ -190,7 +190,6 @@ class _Piece:
         self.pay = np.zeros(self.width, np.float32)
         self.pay[:folds] = tree.fold_value if seat == 0 else -tree.fold_value
         self.pay[self.folds : self.folds + shows] = tree.stake
-        self.reach = np.empty((len(tree.player), 1, BLOCK), np.float32)
 
 
 class _Deal:

@@ -63,34 +63,33 @@ def test_equal_to_recursion(name: str) -> None:
     nodes = [0, *np.flatnonzero(blueprint.tree.kind == Kind.STREET)[:3].tolist()]
     hands = np.arange(rules.num_hands)
     boards: list[tuple[int, ...]] = [(3,), (0,)] if name == "leduc" else [()]
-    for node, board in itertools.product(nodes, boards):
-        values, won, possible = continuations.on_board(node, board, hands, hands)
-        for h0, h1 in itertools.product(hands.tolist(), repeat=2):
-            assert possible[h0, h1] == (len({h0, h1, *board}) == 2 + len(board))
-            if not possible[h0, h1]:
-                assert (values[:, :, h0, h1] == 0).all()
+    for node in nodes:
+        values, won, possible, _ = continuations.on_boards(node, boards, hands, hands)
+        for (r, board), h0, h1 in itertools.product(enumerate(boards), hands.tolist(), hands.tolist()):
+            assert possible[r, h0, h1] == (len({h0, h1, *board}) == 2 + len(board))
+            if not possible[r, h0, h1]:
+                assert (values[:, :, r, h0, h1] == 0).all()
                 continue
             ranks = hand_ranks(rules, board)
-            assert won[h0, h1] == (np.sign(ranks[h0] - ranks[h1]) + 1) / 2
+            assert won[r, h0, h1] == (np.sign(ranks[h0] - ranks[h1]) + 1) / 2
             for k, form in enumerate(biased):
-                assert values[0, k, h0, h1] == pytest.approx(
-                    expected((blueprint, form), node, board, (h0, h1)), abs=1e-4
+                first, second = (
+                    expected(pair, node, board, (h0, h1)) for pair in ((blueprint, form), (form, blueprint))
                 )
-                assert values[1, k, h0, h1] == pytest.approx(
-                    -expected((form, blueprint), node, board, (h0, h1)), abs=1e-4
-                )
+                assert values[:, k, r, h0, h1] == pytest.approx([first, -second], abs=1e-4)
 
 
 def test_one_form_is_worth_what_it_is_among_others() -> None:
     blueprint, hands = small_blueprint(load_rules("leduc")), np.arange(6)
-    alone = Continuations(blueprint, [blueprint]).on_board(0, (2,), hands, hands)[0]
-    among = Continuations(blueprint, Biased(FACTOR).of(blueprint))
+    alone = Continuations(blueprint, [blueprint]).on_boards(0, [(2,)], hands, hands)[0]
     assert np.abs(alone).max() > 0.1
-    np.testing.assert_allclose(alone[:, 0], among.on_board(0, (2,), hands, hands)[0][:, 0], atol=1e-5)
-    values, won, possible = among.of_blueprint(0, (2,), hands, hands)
-    np.testing.assert_allclose(values, alone[0, 0], atol=1e-5)
-    np.testing.assert_array_equal(won, among.on_board(0, (2,), hands, hands)[1])
-    assert possible.sum() == 5 * 4
+    forms = Biased(FACTOR).of(blueprint)
+    among, last = (Continuations(blueprint, each).on_boards(0, [(2,)], hands, hands) for each in (forms, forms[-1:]))
+    np.testing.assert_allclose(alone[:, 0], among[0][:, 0], atol=1e-5)
+    np.testing.assert_allclose(last[0][:, 0], among[0][:, -1], atol=1e-5)
+    for values in (among, last):
+        np.testing.assert_allclose(values[3], alone[0, 0], atol=1e-5)
+        assert values[2].sum() == 5 * 4
 
 
 def test_equal_to_hands_played_out() -> None:
@@ -151,11 +150,10 @@ def test_control_variate_narrows_and_does_not_move_the_mean() -> None:
     rng = np.random.default_rng(3)
     shape, boards = (2, 1, 20, 20), 50
     plain, steady = Moments(shape), Moments(shape)
-    for _ in range(boards):
-        luck = rng.normal(size=shape[2:])
-        values = (5 + 3 * luck + 0.1 * rng.normal(size=shape)).astype(np.float32)
-        plain.add(values, np.zeros(shape[2:]), np.ones(shape[2:], bool))
-        steady.add(values, luck, np.ones(shape[2:], bool))
+    luck = rng.normal(size=(boards, *shape[2:])).astype(np.float32)
+    values = (5 + 3 * luck + 0.1 * rng.normal(size=(2, 1, *luck.shape))).astype(np.float32)
+    plain.add(values, np.zeros_like(luck), np.ones(luck.shape, bool))
+    steady.add(values, luck, np.ones(luck.shape, bool))
     wide, narrow = plain.result(), steady.result()
     assert np.abs(narrow.mean - 5).max() < 5 * 0.1 / np.sqrt(boards)
     assert narrow.sem.mean() == pytest.approx(0.1 / np.sqrt(boards), rel=0.05)
@@ -175,9 +173,9 @@ def test_many_hands_at_once_are_worth_what_few_are() -> None:
     """Hands walk the betting in blocks."""
     blueprint, hands = small_blueprint(LEDUC), np.arange(6)
     continuations = Continuations(blueprint, Biased(FACTOR).of(blueprint))
-    few, many = (continuations.on_board(0, (2,), each, hands)[0] for each in (hands, np.tile(hands, 50)))
-    assert many.shape[2] > BLOCK
-    np.testing.assert_allclose(many, np.tile(few, (1, 1, 50, 1)), atol=1e-5)
+    few, many = (continuations.on_boards(0, [(2,)], each, hands)[0] for each in (hands, np.tile(hands, 50)))
+    assert many.shape[3] > BLOCK
+    np.testing.assert_allclose(many, np.tile(few, (1, 1, 1, 50, 1)), atol=1e-5)
 
 
 def test_a_bias_of_nothing_is_refused() -> None:

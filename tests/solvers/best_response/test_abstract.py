@@ -75,7 +75,7 @@ def test_values_are_those_of_all_pairs(game: str, seat: int) -> None:
     hands = np.arange(policy.rules.num_hands)
     played, pairs = BoardGame(policy, seat), Continuations(policy, [policy])
     for board in sample_boards(policy.rules, (), 2, np.random.default_rng(1)):
-        values, _, possible = pairs.on_board(0, board, hands, hands)
+        values, _, possible, _ = pairs.on_boards(0, [board], hands, hands)
         expected = values[0, 0].sum(dtype=np.float64) / possible.sum() * (1 - 2 * seat)
         assert played.play(played.table(policy.probs), board) == pytest.approx(
             expected, rel=1e-4, abs=1e-6 * policy.rules.stacks[0]
