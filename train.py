@@ -1,5 +1,7 @@
 """`python train.py model=leaf`: train a net and export it. `--help` lists the groups and all settings."""
 
+import sys
+
 import hydra
 from hydra.utils import instantiate
 from omegaconf import DictConfig
@@ -17,7 +19,7 @@ def train(config: DictConfig) -> float:
     import torch  # noqa: PLC0415 (torch and Lightning take seconds to import, and --help does not need them)
     from lightning import seed_everything  # noqa: PLC0415
 
-    from models.training.run import multiply_by_onednn, quiet, run_folder, settings_of  # noqa: PLC0415
+    from models.training.run import precision_of, quiet, run_folder, settings_of  # noqa: PLC0415
 
     quiet()
     torch.set_num_threads(config.threads)
@@ -32,12 +34,14 @@ def train(config: DictConfig) -> float:
     callbacks = [instantiate(callback) for callback in config.callbacks.values()]
     callbacks += [export] if export else []
     loggers = [instantiate(logger) for logger in config.logger.values()]
-    trainer = instantiate(config.trainer, callbacks=callbacks, logger=loggers, _convert_="all")
+    precision = precision_of(config.trainer)
+    trainer = instantiate(config.trainer, precision=precision, callbacks=callbacks, logger=loggers, _convert_="all")
+    if trainer.is_global_zero:
+        print(f"trainer.precision: {precision}", file=sys.stderr)
 
-    with multiply_by_onednn():
-        trainer.fit(model, datamodule=data, ckpt_path=config.ckpt_path, weights_only=True)
-        best = trainer.checkpoint_callback.best_model_path  # of the monitored metric, else of the last epoch
-        trainer.validate(model, datamodule=data, ckpt_path=best or None, weights_only=True)  # `export` writes the net
+    trainer.fit(model, datamodule=data, ckpt_path=config.ckpt_path, weights_only=True)
+    best = trainer.checkpoint_callback.best_model_path  # of the monitored metric, else of the last epoch
+    trainer.validate(model, datamodule=data, ckpt_path=best or None, weights_only=True)  # `export` writes the net
     return float(trainer.callback_metrics[config.metric])
 
 

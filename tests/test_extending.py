@@ -195,7 +195,7 @@ def test_loss_optimiser_schedule_module_data_and_callback_are_one_override_each(
         "data=relabelled",
         "callbacks=average",
         "model.loss._target_=mine.parts.AbsoluteLoss",
-        "model.optimizer._target_=torch.optim.SGD",
+        "model.optimizer._target_=torch.optim.AdamW",
         "model.scheduler._target_=mine.parts.falling",
         "data.epoch_rows=2000",
     )
@@ -203,7 +203,7 @@ def test_loss_optimiser_schedule_module_data_and_callback_are_one_override_each(
     config = open_artifact(tmp_path / "made" / "leaf_net", LEAF_NET).config
     assert (config["model"]["_target_"], config["data"]["most"]) == ("mine.parts.Noisy", 2.0)
     targets = [config["model"][part]["_target_"] for part in ("loss", "optimizer", "scheduler")]
-    assert targets == ["mine.parts.AbsoluteLoss", "torch.optim.sgd.SGD", "mine.parts.falling"]
+    assert targets == ["mine.parts.AbsoluteLoss", "torch.optim.adamw.AdamW", "mine.parts.falling"]
     assert config["callbacks"]["average"] == {"_target_": "mine.parts.Average"}
 
 

@@ -14,8 +14,8 @@ class AbsoluteLoss(torch.nn.Module):
         return (predicted - labels).abs().mean()
 
 
-def falling(optimizer: torch.optim.Optimizer, T_max: int) -> torch.optim.lr_scheduler.LRScheduler:
-    return torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, T_max)
+def falling(optimizer: torch.optim.Optimizer, total_steps: int, **_: Any) -> torch.optim.lr_scheduler.LRScheduler:
+    return torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, total_steps)
 
 
 class Relabelled(LeafData):

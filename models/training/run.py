@@ -2,8 +2,6 @@
 
 import logging
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,21 +56,16 @@ def run_folder(config: DictConfig) -> str:
     return str(Path(config.runs) / f"{name}-{fingerprint_of({**settings_of(config), **start})[:12]}")
 
 
-@contextmanager
-def multiply_by_onednn() -> Iterator[None]:
-    """Let oneDNN multiply float32 matrices on a CPU inside the block.
+def precision_of(trainer: DictConfig) -> str:
+    """Return the precision of a trainer's settings, where `auto` is the fastest one on this machine.
 
-    With AMX it rounds to bfloat16, otherwise it is exact. It is faster than torch's own BLAS, which uses only AVX2 on
-    AMD. Training steps of the leaf net are 1.8 times (batches of 512) to 2.2 times (4096) as fast on a Zen 5 core. In
-    alternating runs they are 1.0 to 1.1 times as fast on a Zen 4 core, and 1.1 (512) and 1.5 times (4096) on a busy
-    Xeon with AMX. `make bench` measures it on your machine.
+    A CPU with AVX-512 BF16 multiplies bfloat16 two to three times as fast as float32. GPUs gain nothing, because the
+    nets are small (docs/results/gpu).
     """
-    products = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-    before, products.fp32_precision = products.fp32_precision, "bf16"
-    try:
-        yield
-    finally:
-        products.fp32_precision = before
+    on_cpu = trainer.accelerator == "cpu" or (trainer.accelerator == "auto" and not torch.accelerator.is_available())
+    bfloat16 = on_cpu and torch.cpu.get_capabilities().get("avx512_bf16")
+    fastest = "bf16-mixed" if bfloat16 else "32-true"
+    return fastest if trainer.precision == "auto" else trainer.precision
 
 
 def quiet() -> None:

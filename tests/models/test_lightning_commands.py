@@ -30,7 +30,7 @@ def train(tmp_path: Path) -> Train:
     """`train.py model=leaf` on few rows, in this process."""
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=4000, shards=1)
     places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs")
-    small = ("data.epoch_rows=4096", "trainer.accelerator=cpu", "trainer.max_epochs=2")
+    small = ("data.batch_rows=512", "data.epoch_rows=4096", "trainer.accelerator=cpu", "trainer.max_epochs=2")
 
     def run(*arguments: str, status: int = 0, hidden: str | None = "[8]") -> Done:
         given = [argument.partition("=")[0] for argument in arguments]
@@ -77,17 +77,22 @@ def test_settings_are_hyperparameters_of_every_logger(train: Train, tmp_path: Pa
     assert not any(name.startswith("test/") for name in first)  # these rows choose the epoch
 
 
-def test_a_csv_log_keeps_the_epochs_before_an_interruption(
+def test_another_processor_continues_a_run_and_its_csv_log(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The first one multiplies in bfloat16, the second one cannot."""
+
     def interrupt(module: LeafModule) -> None:
         if module.current_epoch == 1:
             raise PokernetsError("interrupted")
 
     with monkeypatch.context() as patched:
         patched.setattr(LeafModule, "on_train_epoch_start", interrupt)
-        train("logger=csv", "trainer.max_epochs=3", status=2)
-    train("logger=csv", "trainer.max_epochs=3")
+        patched.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
+        assert "precision: bf16-mixed\n" in train("logger=csv", "trainer.max_epochs=3", status=2).stderr
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
+    assert "precision: 32-true\n" in train("logger=csv", "trainer.max_epochs=3").stderr
+    assert not list(tmp_path.rglob("tensorboard"))
     assert [*column(tmp_path, "validation/huber")] == [7, 15, 23, 24]  # and the exported net
 
 
@@ -113,11 +118,6 @@ def test_fast_dev_run_tries_a_net_and_exports_none(train: Train, tmp_path: Path)
     made = (tmp_path / "made" / "leaf_net" / MANIFEST).read_bytes()
     assert "a test on a few batches" in train("trainer.fast_dev_run=true", "model.optimizer.lr=0.1").stderr
     assert (tmp_path / "made" / "leaf_net" / MANIFEST).read_bytes() == made
-
-
-def test_one_logger_is_chosen_by_its_name(train: Train, tmp_path: Path) -> None:
-    train("logger=csv")
-    assert not (run_folder(tmp_path) / "tensorboard").exists()
 
 
 def test_wandb_by_its_group(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
