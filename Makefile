@@ -13,7 +13,7 @@ OPPONENTS := artifacts=artifacts/$(SCALE)/$(if $(hands),people,nolimit)
 , := ,
 SEATS := blueprint,depth_limited,depth_limited_rollout,naive,depth_limited_exploit_net
 
-.PHONY: demo pipeline release play test check static fast bounds bench golden docs clean
+.PHONY: demo pipeline leaf_net opponents release play test check static fast bounds bench golden docs clean
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -30,7 +30,7 @@ step = @printf '\n[%s/9] %s\n' '$(1)' '$(2)'
 
 demo: $(INSTALLED)
 	@echo 'The pipeline at scale=$(SCALE) trains a blueprint, a leaf net and two opponent nets. Then it prints three tables: losses to'
-	@echo 'unknown bets, the gain from learning an opponent, and the losses of the nets. At the demo scale this takes about six'
+	@echo 'unknown bets, the gain from learning an opponent, and the losses of the nets. At the demo scale this takes about five'
 	@echo 'minutes on two cores. Press Ctrl+C at any time; the same command continues.'
 	@$(MAKE) --no-print-directory pipeline
 	$(call step,9,three tables (90 s))
@@ -46,8 +46,14 @@ pipeline: $(INSTALLED)
 	$(BIN)/python -m data_gen job=leaf_table scale=$(SCALE)
 	$(call step,4,leaf states: training data of the leaf net (30 s))
 	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
-	$(call step,5,leaf net: values at the end of the flop round (50 s))
+	@bash -o pipefail -c '$(MAKE) --no-print-directory opponents 2>&1 | { $(MAKE) --no-print-directory leaf_net && cat; }'
+
+# the nets run beside each other on a core each; the pipe delays the lines of `opponents` until `leaf_net` has ended
+leaf_net: $(INSTALLED)
+	$(call step,5,leaf net: values at the end of the flop round (30 s; steps 6 to 8 run beside it))
 	$(BIN)/python train.py model=leaf scale=$(SCALE)
+
+opponents: $(INSTALLED)
 	$(call step,6,opponent actions: decisions of players (10 s; of people with hands=FILES))
 	$(BIN)/python -m data_gen job=opponent_actions $(SOURCE) scale=$(SCALE) $(OPPONENTS)
 	$(call step,7,opponent net: predicts fold$(,) call or raise from the hand so far (15 s))
