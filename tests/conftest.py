@@ -7,7 +7,7 @@ Without a GPU its kernels run in Triton's interpreter, which has to be asked for
 
 import os
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -29,9 +29,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that processes which take file after file end together."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    """Long files come first, so that processes which take file after file end together.
+
+    Those are files with slow tests, or with tests for a GPU, which Triton interprets here; then files of many tests.
+    """
+    long = {item.path for item in items for mark in ("slow", "gpu") if item.get_closest_marker(mark)}
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path not in long, -tests[item.path]))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
