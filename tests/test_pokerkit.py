@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pokerkit import Automation, FixedLimitTexasHoldem, Mode, NoLimitTexasHoldem, State
 
 from poker.agents.foreign.openspiel import UniversalPoker
@@ -66,8 +68,8 @@ def allowed_raises(other: State, acted: set[int]) -> tuple[int, int]:
     return (0, 0) if least is None or most is None else (least, most)
 
 
-def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], compare_legality: bool) -> None:
-    """Plays `choose` from the start of a hand in both; compares every decision, all pots and the payoffs."""
+def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], compare_legality: bool) -> bool:
+    """Plays `choose` from the start of a hand in both, compares every decision and pot, and says if both pay alike."""
     deal_known_cards(other, state)
     while not state.is_over:
         player, legal, betting = state.to_act, state.legal(), state.betting
@@ -91,23 +93,15 @@ def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], 
             other.complete_bet_or_raise_to(action - earlier)
         state = state.apply(action)
         deal_known_cards(other, state)
-    ended = (state.rules.stacks, state.betting.text(), state.hole_cards, state.runout)
-    assert not other.status, ended
-    assert pokerkit_pays(other.payoffs, state), ended
+    assert not other.status
+    return pokerkit_pays(other.payoffs, state)
 
 
-def play_random_hand(num_players: int, rng: random.Random, cards: np.random.Generator) -> None:
-    ranges = [(1, 300), (50, 1000), (100, 20000)]
-    stacks = tuple(rng.randint(*rng.choice(ranges)) for _ in range(num_players))
-    start = HandState.deal(posted_is_called(nolimit(stacks)), cards)
-    play_beside(start, pokerkit_state(start.rules), lambda legal: random_action(legal, rng), True)
-
-
-def replay_in_pokerkit(end: HandState) -> None:
-    """A finished hand; PokerKit caps the preflop raises of limit games differently, so caps are not compared."""
+def replay_in_pokerkit(end: HandState) -> bool:
+    """Whether PokerKit agrees on a finished hand; its cap of preflop raises in limit games is another one."""
     rules = end.rules
     actions = iter(end.betting.line)
-    play_beside(
+    return play_beside(
         HandState.start(rules, end.hole_cards, end.runout),
         pokerkit_state(rules),
         lambda legal: next(actions),
@@ -130,25 +124,29 @@ def test_pokerkit_reopens_the_betting_after_an_all_in_below_the_big_blind() -> N
     assert Betting.parse(rules, "cr3fc").legal() == Legal(fold=True, call=True, min_raise=0, max_raise=0)
 
 
-@pytest.mark.parametrize("num_players", [2, 3, 6])
-def test_pokerkit_agrees(num_players: int) -> None:
-    rng, cards = random.Random(num_players), np.random.default_rng(num_players)
-    for _ in range(500):
-        play_random_hand(num_players, rng, cards)
+STACK = st.integers(1, 300) | st.integers(50, 1000) | st.integers(100, 20_000)
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.lists(STACK, min_size=2, max_size=6), st.integers(0, 2**32), st.randoms(use_true_random=False))
+def test_pokerkit_agrees(stacks: list[int], deal: int, rng: random.Random) -> None:
+    """Legal actions, side pots and payoffs of hands with any stacks."""
+    start = HandState.deal(posted_is_called(nolimit(tuple(stacks))), np.random.default_rng(deal))
+    assert play_beside(start, pokerkit_state(start.rules), lambda legal: random_action(legal, rng), True)
 
 
 @pytest.mark.parametrize("name", ["holdem_limit_2p", "holdem_limit_3p"])
 def test_pokerkit_agrees_on_limit_hands(name: str) -> None:
     rules, rng, cards = load_rules(name), random.Random(1), np.random.default_rng(1)
-    for _ in range(100):
-        replay_in_pokerkit(random_hand(rules, cards, rng)[-1])
+    assert all(replay_in_pokerkit(random_hand(rules, cards, rng)[-1]) for _ in range(100))
 
 
 LIMIT_GAMES = ["kuhn", "leduc", "holdem_limit_2p", "holdem_limit_3p"]
 NOLIMIT_GAMES = ["holdem_nolimit_2p", "flop_holdem_nolimit"]
 
 
-def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Generator) -> None:
+def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Generator) -> bool:
+    """Plays a random hand in both and compares every decision; whether both pay alike."""
     rules, other = poker.rules, poker.game.new_initial_state()
     state = HandState.deal(rules, cards)
     assert len(other.legal_actions()) == rules.deck_size
@@ -173,7 +171,7 @@ def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Ge
     assert other.is_terminal()
     assert f"STATE:0:{state.betting.text()}:" in str(other)
     fraction = 0.0 if rules.num_players == 2 else 0.99  # they split odd chips into fractions
-    np.testing.assert_allclose(state.payoffs(), other.returns(), rtol=0, atol=fraction)
+    return np.allclose(state.payoffs(), other.returns(), rtol=0, atol=fraction)
 
 
 @pytest.mark.parametrize(
@@ -182,8 +180,7 @@ def play_one_hand(poker: UniversalPoker, rng: random.Random, cards: np.random.Ge
 def test_universal_poker_agrees(name: str, hands: int) -> None:
     poker = UniversalPoker(load_rules(name))
     rng, cards = random.Random(1), np.random.default_rng(1)
-    for _ in range(hands):
-        play_one_hand(poker, rng, cards)
+    assert all(play_one_hand(poker, rng, cards) for _ in range(hands))
 
 
 def test_the_dealer_of_the_acpc_has_rules_of_its_own_for_different_stacks() -> None:
@@ -192,5 +189,4 @@ def test_the_dealer_of_the_acpc_has_rules_of_its_own_for_different_stacks() -> N
     for players in (3, 4) * 12:
         ours = nolimit(tuple(rng.randint(10, rng.choice((25, 60))) for _ in range(players)), 10)
         poker = UniversalPoker(Rules.from_acpc(ours.to_acpc()))
-        for _ in range(20):
-            play_one_hand(poker, rng, cards)
+        assert all(play_one_hand(poker, rng, cards) for _ in range(20))

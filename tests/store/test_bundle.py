@@ -124,9 +124,9 @@ _STRANGE = {"../x": {"kind": "a", "fingerprint": "b"}}
 @pytest.mark.parametrize(
     ("member", "change", "named"),
     [
-        ("leaf_table/values.npy", lambda data: data[:-8] + b"12345678", r"leaf_table/values\.npy does not match"),
-        ("opponent_net/hand/w.npy", None, r"opponent_net/hand/w\.npy is missing"),
-        ("../evil.npy", b"", r"contains '\.\./evil\.npy'"),
+        ("leaf_table/values.npy", lambda data: data[:-8] + b"12345678", "leaf_table/values.npy does not match"),
+        ("opponent_net/hand/w.npy", None, "opponent_net/hand/w.npy is missing"),
+        ("../evil.npy", b"", "contains '../evil.npy'"),
         ("/tmp/evil/w.npy", b"", "contains '/tmp/evil/w.npy'"),
         ("leaf_table/run.py", b"print()", "contains 'leaf_table/run.py'"),
         ("leaf_table/more.npy", b"", "contains 'leaf_table/more.npy', which no manifest"),
@@ -146,23 +146,22 @@ def test_hostile_bundles_are_refused_by_name(
     if change is not None:
         members[member] = change(before) if callable(change) else change
     _store(tmp_path / "hostile.bundle", members)
-    _refused(tmp_path / "hostile.bundle", named)
+    assert named in _refusal(tmp_path / "hostile.bundle")
 
 
 def test_bundles_that_unpack_to_too_much_are_refused(bundle: Path, tmp_path: Path) -> None:
     parts = {f"leaf_table/part{part}.npy": bytes(100 << 20) for part in range(11)}
     _store(tmp_path / "bomb.bundle", _members(bundle) | parts)
-    _refused(tmp_path / "bomb.bundle", "would unpack to 1,153 MB")
+    assert "would unpack to 1,153 MB" in _refusal(tmp_path / "bomb.bundle")
 
 
-def _refused(file: Path, named: str) -> None:
-    """Assert a refusal in one line that names the file, with nothing left in the cache."""
-    with pytest.raises(ArtifactError, match=named) as caught:
+def _refusal(file: Path) -> str:
+    """The refusal, in one line that names the file and the remedy, with nothing left in the cache."""
+    with pytest.raises(ArtifactError, match=rf"{file}.*job=bundle") as caught:
         open_bundle(file)
-    assert str(file) in str(caught.value)
-    assert "job=bundle" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not any((file.parent / "cache/pokernets/bundles").glob("*"))
+    return str(caught.value)
 
 
 def test_pickled_arrays_are_refused(bundle: Path, tmp_path: Path) -> None:
@@ -171,18 +170,18 @@ def test_pickled_arrays_are_refused(bundle: Path, tmp_path: Path) -> None:
     made = tmp_path / "pickled/leaf_table"
     write_artifact(made, "leaf_table", config={}, arrays={}, files={"values.npy": stream.getvalue()})
     write_bundle(tmp_path / "pickled.bundle", tmp_path / "pickled", {"seats": []}, 1 << 20)
-    _refused(tmp_path / "pickled.bundle", "leaf_table that cannot be read")
+    assert "leaf_table that cannot be read" in _refusal(tmp_path / "pickled.bundle")
 
 
 @pytest.mark.parametrize("length", [0, 10, 500, -1])
 def test_truncated_bundles_are_refused(bundle: Path, length: int) -> None:
     bundle.write_bytes(bundle.read_bytes()[:length])
-    _refused(bundle, "cannot be read")
+    assert "cannot be read" in _refusal(bundle)
 
 
 def test_other_compressions_are_refused(bundle: Path, tmp_path: Path) -> None:
     _store(tmp_path / "lzma.bundle", _members(bundle), zipfile.ZIP_LZMA)
-    _refused(tmp_path / "lzma.bundle", "unsupported compression")
+    assert "unsupported compression" in _refusal(tmp_path / "lzma.bundle")
 
 
 def test_bytes_that_do_not_inflate_are_refused(bundle: Path) -> None:
@@ -191,7 +190,7 @@ def test_bytes_that_do_not_inflate_are_refused(bundle: Path) -> None:
         at = archive.getinfo("leaf_table/values.npy").header_offset
     data[at + 100 : at + 140] = bytes(40)
     bundle.write_bytes(data)
-    _refused(bundle, "cannot be read")
+    assert "cannot be read" in _refusal(bundle)
 
 
 def test_a_missing_bundle_is_named(tmp_path: Path) -> None:

@@ -53,8 +53,10 @@ def test_bad_menus_say_what_is_wrong(bad: Any, what: str) -> None:
 def test_searches_have_bets_for_every_street_that_they_look_ahead_to(option: str) -> None:
     game = ["game=flop_holdem_nolimit"] if option == "flop_holdem" else []
     config = compose("evaluate", ["evaluate=match", f"search={option}", "agents=[depth_limited]", *game])
-    streets = range(len(config.agent.depth_limited.leaves) + 1, len(config.game.board_cards))
-    build(config.search).ahead.check_given(streets, "search.ahead")
+    streets = build(config.search).ahead.streets[
+        len(config.agent.depth_limited.leaves) + 1 : len(config.game.board_cards)
+    ]
+    assert all(street.by_player for street in streets)
 
 
 @pytest.mark.parametrize(("turn", "given"), [({}, False), ({"turn": []}, True), ({"turn": None}, True)])

@@ -161,16 +161,18 @@ def limited(play: LeafPlay, menu: BetMenu | None, values: np.ndarray) -> VectorS
     return solver
 
 
-def check(play: LeafPlay, menu: BetMenu | None, strategies: tuple[Play, Play], full: VectorSolver) -> None:
+def largest_difference(
+    play: LeafPlay, menu: BetMenu | None, strategies: tuple[Play, Play], full: VectorSolver
+) -> float:
+    """How far values of hands in the limited game are from those of the whole one."""
     short = limited(play, menu, play.values(strategies))
-    for player in range(2):
-        np.testing.assert_allclose(short.values(player), full.values(player), atol=2e-5)
+    return max(float(np.abs(short.values(player) - full.values(player)).max()) for player in range(2))
 
 
 @pytest.mark.parametrize("name", ["leduc", "flop"])
 def test_the_blueprint_is_worth_what_the_whole_game_says(name: str) -> None:
     play, menu = blueprint(name, 3)
-    check(play, menu, (BLUEPRINT, BLUEPRINT), play.solver)
+    assert largest_difference(play, menu, (BLUEPRINT, BLUEPRINT), play.solver) < 2e-5
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -206,7 +208,7 @@ def test_biased_forms_multiply_probabilities(kind: str) -> None:
             if tree.street[node] == 1 and tree.player[node] == 1:
                 rows = rows * factors[:, None]
             full.set_average(node, board, (rows / rows.sum(axis=0)).T.astype(np.float32))
-    check(play, menu, (BLUEPRINT, biased_play(tree, kind, 10.0)), full)
+    assert largest_difference(play, menu, (BLUEPRINT, biased_play(tree, kind, 10.0)), full) < 2e-5
 
 
 def test_games_without_a_second_round_are_refused() -> None:

@@ -212,7 +212,7 @@ def test_no_content_stops_the_reader(data: st.DataObject, tmp_path_factory: pyte
             )
             fields[field] = data.draw(garbage)
         lines[name][at] = " ".join(fields)
-    _survives(Files(lines).packed(), tmp_path_factory)
+    assert _survives(Files(lines).packed(), tmp_path_factory)
 
 
 @settings(max_examples=60, deadline=None)
@@ -220,15 +220,15 @@ def test_no_content_stops_the_reader(data: st.DataObject, tmp_path_factory: pyte
 def test_no_byte_stops_the_reader(at: int, flip: int, cut: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     raw = bytearray(SMALL.packed())
     raw[at % len(raw)] ^= flip
-    _survives(bytes(raw[: len(raw) - cut]), tmp_path_factory)
+    assert _survives(bytes(raw[: len(raw) - cut]), tmp_path_factory)
 
 
-def _survives(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _survives(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> bool:
+    """Whether all six hands are read, or fewer and a problem is told."""
     path = tmp_path_factory.getbasetemp() / "fuzzed.tgz"
     path.write_bytes(content)
     hands_read, problems = read(path)
-    assert len(hands_read) <= 6
-    assert len(hands_read) == 6 or problems.counts.total()
+    return len(hands_read) == 6 or (len(hands_read) < 6 and problems.counts.total() > 0)
 
 
 def test_no_number_of_players_costs_memory(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> Non
     check((result.log.with_suffix("") / "report.html").read_text())
     check_views(game, result.log, [seat.log for seat in seats])
     for hand in read_log(game, result.log) if game.total_board_cards == 5 else ():
-        replay_in_pokerkit(hand.state)
+        assert replay_in_pokerkit(hand.state)
 
 
 def check_views(game: Rules, log: Path, views: list[Path]) -> None:
