@@ -162,23 +162,28 @@ def test_the_memory_plan_covers_what_is_kept() -> None:
         assert stored < sum(map(torch_batches.bytes_needed, games)) < most * stored
 
 
+@pytest.fixture
+def measured_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solves are measured after each of their first iterations."""
+    for module in (torch_batches, torch_vector):
+        monkeypatch.setattr(module, "FEWEST_BETWEEN", 1)
+
+
+@pytest.mark.usefixtures("measured_often")
 def test_time_is_shared_and_exploitability_ends_a_solve() -> None:
     requests = [request(3, seed) for seed in range(2)]
-    close = solver("torch", clock=Clock(per_decision=3600.0), exploitability=0.1).together(requests)
+    close = solver("torch", clock=Clock(per_decision=3600.0)).together(requests)
     assert all(np.isfinite(policy.probs).all() for solution in close for policy in solution.policies.values())
-    solved = solver("torch", clock=Clock(per_decision=3600.0), exploitability=0.1).solved(requests[0])
-    assert solved.exploitability() <= 0.1 * requests[0].root.pot
+    solved = solver("torch", clock=Clock(per_decision=3600.0)).solved(requests[0])
+    assert solved.exploitability() <= 0.02 * requests[0].root.pot
     assert 1 < solved.iterations < 500
     hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(requests[0])
     assert hurried.iterations < solved.iterations
 
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
-def test_exploitability_ends_every_solve_of_a_batch_where_it_ends_alone(
-    device: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (torch_batches, torch_vector):
-        monkeypatch.setattr(module, "FEWEST_BETWEEN", 1)
+@pytest.mark.usefixtures("measured_often")
+def test_exploitability_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
     requests, limit = [request(3, 1), request(3, 3, 9000)], 0.01
     solve = solver(device, iterations=400, exploitability=limit)
     alone = [solve.solved(each) for each in requests]
