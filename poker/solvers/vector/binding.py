@@ -1,12 +1,14 @@
 """The kernels' arrays for a game: layout of scratch memory, reach at the root, chunks of boards, leaf values."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.game.rules import Rules
 from poker.kernels.simd import LANES, aligned_zeros
-from poker.kernels.types import Singles
+from poker.kernels.types import Board, Singles
 from poker.kernels.vector.arrays import LEAF_LANES, Gadgets, Sweep
 from poker.solvers.vector.game import VectorGame
 
@@ -113,7 +115,9 @@ def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:
     widths = [_leaf_width(view.shape[3]) for view in views]
     sizes = [view.shape[2] * width for view, width in zip(views, widths, strict=True)]
     values = np.zeros(int(np.prod(shape)) * sum(sizes), np.float32)
-    share = _compatible_share(game, leaf.own_cluster) if game.clusters_are_orbits else np.float32(1.0)
+    share: Singles | float = 1.0
+    if game.clusters_are_orbits:
+        share = _compatible_share(game.rules, game.board, leaf.own_cluster.tobytes())
     for player, (view, width, size) in enumerate(zip(views, widths, sizes, strict=True)):
         begin = player * int(np.prod(shape)) * sizes[0]
         where[player] = begin + np.arange(where[player].size).reshape(shape) * size
@@ -125,11 +129,12 @@ def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:
     return values, where
 
 
-def _compatible_share(game: VectorGame, clusters: NDArray[np.int32]) -> Singles:
+@lru_cache(maxsize=4)
+def _compatible_share(rules: Rules, board: Board, clusters_of_hands: bytes) -> Singles:
     """Return the share [C, C] of a row's hands that are compatible with a hand of the column's cluster."""
-    live = np.flatnonzero(game.rules.space.live(game.board))
+    live, clusters = np.flatnonzero(rules.space.live(board)), np.frombuffer(clusters_of_hands, np.int32)
     examples = live[np.unique(clusters[live], return_index=True)[1]]
     member = np.eye(len(examples), dtype=np.float32)[clusters[live]]
-    compatible = game.rules.space.disjoint[np.ix_(examples, live)].astype(np.float32)
+    compatible = rules.space.disjoint[np.ix_(examples, live)].astype(np.float32)
     share: Singles = (compatible @ (member / member.sum(axis=0))).T
     return share
