@@ -17,8 +17,10 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ from poker.search.round_solver import Request
 from poker.search.torch.batches import batch_of, solve_on_device
 from poker.search.torch.device import torch_device
 from poker.search.torch.vector import TorchVectorSolver
-from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.store.bundle import open_bundle
 from poker.tree import build_tree
@@ -56,7 +58,7 @@ from tests.solvers.games import SPOTS, kuhn, spot_game
 
 BUNDLE = Path(__file__).parents[2] / "models" / "trained" / "laptop.bundle"
 OUT = Path("docs/results/gpu/result.json")
-GOALS = {"spot": 0.1, "rivers": 0.06, "flop": 0.2, "subgames": 6.0, "tables": 60}
+GOALS = {"whole_flop": 7.0, "spot": 0.1, "rivers": 0.06, "flop": 0.2, "subgames": 6.0, "tables": 60}
 """Seconds; milliseconds an iteration; seconds for all hands."""
 Found = dict[str, Any]
 MUST_MOVE = 45
@@ -80,6 +82,7 @@ class Sizes:
     subgames: int = 192
     iterations: int = 50
     tables: int = 512
+    processes: int = 12
     settings: tuple[str, ...] = ("scale=laptop",)
     grids: int = 64
     leaves: int = 64
@@ -106,6 +109,7 @@ TINY = Sizes(
     subgames=1,
     iterations=1,
     tables=2,
+    processes=1,
     settings=("scale=laptop", "search.menu.flop=[[a],[]]", "search.solver.iterations=[2,2,2,2]", "leaves.clusters=4"),
     grids=2,
     leaves=2,
@@ -183,6 +187,19 @@ def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]
     return [{"name": name, "value": best_row["milliseconds"], "unit": "ms", **best_row}]
 
 
+def whole_flop(device: str, sizes: Sizes) -> list[Found]:
+    """A flop with wide ranges to the end of the hand, with every river and with five after each turn."""
+    rows = []
+    for rivers in (5, None):
+        options = {"cards": 3, "rivers": rivers, "memory_limit": NO_LIMIT}
+        game = spot_game(sizes.spot, **options) if sizes.spot in SPOTS else _kuhn()
+        name = (
+            f"wide flop, {rivers or 'all'} rivers after each turn, to {100 * sizes.rivers_exploitability:g}% of the pot"
+        )
+        rows.append({"name": name, **_solved(game, device, sizes.rivers_exploitability, sizes)})
+    return rows
+
+
 def flop(device: str, sizes: Sizes) -> list[Found]:
     """The two-street game of the golden file."""
     game = sizes.flop_game()
@@ -190,17 +207,25 @@ def flop(device: str, sizes: Sizes) -> list[Found]:
     return [{"name": f"flop hold'em to {sizes.flop_mbb} mbb", **result, "hand_actions": game.hand_actions}]
 
 
-def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
-    """One hand at every table, the depth-limited agent against itself, agents and first solves included."""
+def _play(device: str, sizes: Sizes, artifacts: Path, deals: range) -> tuple[int, int]:
+    """Play deals at once, each in both seats; return the numbers of hands and of incidents."""
     settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
     config = compose("evaluate", [*settings, *sizes.settings])
     specs = {spec.name: spec for spec in build(config.agent)}
     lineup = LineUp(("depth_limited", "depth_limited"))
-    worker = Worker(Rotation(build(config.game), config.seed, 1), specs, tables=sizes.tables)
+    worker = Worker(Rotation(build(config.game), config.seed, 1), specs, tables=2 * len(deals))
+    played = [record for _, record in worker.play_all([(lineup, deal) for deal in deals])]
+    return sum(len(record.lines) for record in played), sum(len(record.incidents) for record in played)
+
+
+def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
+    """One hand at every table, the depth-limited agent against itself, in processes that share the device; agents and
+    first solves included."""
+    deals = [range(begin, sizes.tables // 2, sizes.processes) for begin in range(sizes.processes)]
     begin = time.perf_counter()
-    played = [record for _, record in worker.play_all([(lineup, deal) for deal in range(sizes.tables // 2)])]
-    seconds, hands = time.perf_counter() - begin, sum(len(record.lines) for record in played)
-    failed = sum(len(record.incidents) for record in played)
+    with ProcessPoolExecutor(sizes.processes, get_context("spawn")) as pool:
+        played = list(pool.map(partial(_play, device, sizes, artifacts), deals))
+    seconds, (hands, failed) = time.perf_counter() - begin, np.sum(played, axis=0).tolist()
     name = f"hands of {sizes.tables} tables"
     return [{"name": name, "value": hands / seconds, "unit": "hands/s", "seconds": seconds, "incidents": failed}]
 
@@ -265,7 +290,7 @@ def training(device: str, sizes: Sizes) -> list[Found]:
 
 
 PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
-    part.__name__: part for part in (spot, rivers, flop, subgames, inference, training, tables)
+    part.__name__: part for part in (whole_flop, tables, spot, rivers, flop, subgames, inference, training)
 }
 
 

@@ -32,10 +32,10 @@ def small_holdem(ranks: int = 4, stack: int = 12) -> Rules:
     return Rules("small", 2, "nolimit", (1, 2), (stack, stack), (), (), (0, 1, 1), 2, ranks, 2, (0, 1, 1))
 
 
-def spot_game(name: str, **options: Any) -> VectorGame:
+def spot_game(name: str, cards: int | None = None, **options: Any) -> VectorGame:
     config = dict(SPOTS[name]["config"])
     ranges = np.stack([parse_range(config.pop("oop_range")), parse_range(config.pop("ip_range"))])
-    board, pot, stack = parse_cards(config.pop("board")), int(config.pop("pot")), int(config.pop("stack"))
+    board, pot, stack = parse_cards(config.pop("board"))[:cards], int(config.pop("pot")), int(config.pop("stack"))
     return VectorGame(spot_tree(len(board), pot, stack, config), board, ranges, **options)
 
 
