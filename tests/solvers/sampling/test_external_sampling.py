@@ -165,7 +165,7 @@ class Increments:
         return mean[self._chosen], error[self._chosen]
 
     def deviations(self, play: Play) -> NDArray[np.float64]:
-        """What `play` adds to regrets less what external sampling adds, in the mean, in standard errors."""
+        """Mean difference of what `play` and external sampling add to regrets, in standard errors."""
         (expected, error), (values, other_error) = self.of(self.external), self.of(play)
         spread = np.hypot(error, other_error)
         seen = spread > 0
