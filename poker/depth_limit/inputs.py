@@ -23,6 +23,7 @@ from poker.kernels.types import Board, Singles
 from poker.store.shards import hash_of
 
 Hands = NDArray[np.integer[Any]]
+"""int [m] indices of hands."""
 Ints = NDArray[np.int64]
 
 VERSION = 1

@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import hand_ranks
+from poker.depth_limit.inputs import Hands
 from poker.kernels.sampling.continuation import BLOCK, add_boards, end_reaches
 from poker.kernels.types import Board, Singles
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.subtree import Subtree, subtree
 
-Hands = NDArray[np.integer]
-"""int [m] indices of hands."""
 OnBoards = tuple[Singles, Singles, NDArray[np.bool_], Singles]
 """Result of `Continuations.on_boards`."""
 
