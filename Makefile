@@ -30,10 +30,10 @@ step = @printf '\n[%s/9] %s\n' '$(1)' '$(2)'
 
 demo: $(INSTALLED)
 	@echo 'The pipeline at scale=$(SCALE) trains a blueprint, a leaf net and two opponent nets. Then it prints three tables: losses to'
-	@echo 'unknown bets, the gain from learning an opponent, and the losses of the nets. At the demo scale this takes about five'
+	@echo 'unknown bets, the gain from learning an opponent, and the losses of the nets. At the demo scale this takes about four'
 	@echo 'minutes on two cores. Press Ctrl+C at any time; the same command continues.'
 	@$(MAKE) --no-print-directory pipeline
-	$(call step,9,three tables (90 s))
+	$(call step,9,three tables (75 s))
 	$(BIN)/python evaluate.py evaluate=demo scale=$(SCALE) $(patsubst artifacts=%,opponents=%,$(OPPONENTS))
 
 # all artifacts of a scale; existing ones are reused
@@ -42,15 +42,15 @@ pipeline: $(INSTALLED)
 	$(BIN)/python -m data_gen job=abstraction scale=$(SCALE)
 	$(call step,2,blueprint: a coarse strategy of the whole game (25 s))
 	$(BIN)/python -m data_gen job=blueprint scale=$(SCALE)
-	$(call step,3,leaf table: values at the end of the preflop round (45 s))
+	$(call step,3,leaf table: values at the end of the preflop round (35 s))
 	$(BIN)/python -m data_gen job=leaf_table scale=$(SCALE)
-	$(call step,4,leaf states: training data of the leaf net (30 s))
+	$(call step,4,leaf states: training data of the leaf net (20 s))
 	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
 	@bash -o pipefail -c '$(MAKE) --no-print-directory opponents 2>&1 | { $(MAKE) --no-print-directory leaf_net && cat; }'
 
 # the nets run beside each other on a core each; the pipe delays the lines of `opponents` until `leaf_net` has ended
 leaf_net: $(INSTALLED)
-	$(call step,5,leaf net: values at the end of the flop round (30 s; steps 6 to 8 run beside it))
+	$(call step,5,leaf net: values at the end of the flop round (25 s; steps 6 to 8 run beside it))
 	$(BIN)/python train.py model=leaf scale=$(SCALE)
 
 opponents: $(INSTALLED)
