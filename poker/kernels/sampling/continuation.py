@@ -17,9 +17,6 @@ from poker.kernels.types import F32, F64, I8, I32, I64
 BLOCK = 128
 """Number of hands processed together, so that a node's probabilities are fetched once for all of them."""
 
-
-_MOST_ACTIONS = 64
-
 _NODES = "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1"
 
 
@@ -64,7 +61,7 @@ def end_reaches(
     num_forms, hands = out.shape[0], out.shape[2]
     size, streets = player.shape[0], buckets.shape[0]
     rows = np.empty(BLOCK, dtype=np.int64)
-    weights = np.ones(_MOST_ACTIONS * BLOCK, dtype=np.float32)
+    weights = np.ones(np.max(arity) * BLOCK, dtype=np.float32)
     reach = np.empty(size * num_forms * BLOCK, dtype=np.float32)  # of a node and form from (node * K + form) * BLOCK on
     source = np.zeros(size, dtype=np.int64)  # the node whose reach a node shares, as only the other player acted since
     for begin in range(0, hands, BLOCK):
