@@ -187,7 +187,7 @@ def test_a_net_of_the_project_is_trained_by_two_processes(project: Installed) ->
     few = ["trainer.max_epochs=1", "trainer.accelerator=cpu", "trainer.devices=2", "data.epoch_rows=2000"]
     net = ["net._target_=models.nets.Plain", "~net.hidden", "~net.seed", "~net.standardise"]
     variables = {**project.variables, "PYTHONPATH": str(project.folder)}
-    project._replace(variables=variables).run("train", "leaf", "artifacts=made", *few, *net)
+    project._replace(variables=variables).run("train", "leaf", "artifacts=made", "data.batch_rows=512", *few, *net)
     config = open_artifact(project.folder / "made" / "leaf_net", LEAF_NET).config
     assert config["net"]["_target_"] == "models.nets.Plain"
     assert config["callbacks"]["early_stopping"]["_target_"] == "models.training.callbacks.EarlyStopping"
