@@ -23,7 +23,7 @@ _MOST = 15 * 8
 """Completions whose wins fit in int8."""
 _VECTOR = 64
 _EVERY = 52
-"""Column of the counts of all hands, beside those of hands with each card."""
+"""Column with the counts of all hands; the other columns count the hands with each card."""
 
 
 @entry("u1_1")
