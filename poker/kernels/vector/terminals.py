@@ -288,12 +288,12 @@ def _sum_leaf(
     for begin in range(0, width, LEAF_LANES):
         every = splat32(0.0)
         for c in range(cards):
-            total = splat32(0.0)
+            with_card = splat32(0.0)
             for n in range(ends[c], ends[c + 1]):
                 line = load32(values, matrix + begin + arrived[np.uint64(n)])
-                total = fma(line, splat32(weights[np.uint64(n)]), total)
-            store(work, area + c * width + begin, total)
-            every = every + total
+                with_card = fma(line, splat32(weights[np.uint64(n)]), with_card)
+            store(work, area + c * width + begin, with_card)
+            every = every + with_card
         store(work, area + cards * width + begin, every * splat32(0.5))
 
 
