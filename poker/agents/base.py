@@ -181,7 +181,7 @@ def ranges_at(policy: Callable[[HandState], Policy], betting: Betting, board: Bo
         policy: the policy.
         betting: the betting state.
         board: cards on the board.
-        noise: share of actions that are independent of the policy.
+        noise: share of actions that are random.
 
     Returns:
         [P, H] ranges.
@@ -190,9 +190,10 @@ def ranges_at(policy: Callable[[HandState], Policy], betting: Betting, board: Bo
     for before, player, action in betting.turns():
         if not betting.folded[player]:
             state = public_state(before, board[: betting.rules.board_sizes[before.street]])
-            probs = taken(policy(state), action)
+            actions, rows = policy(state)
+            probs = taken((actions, rows), action)
             if probs is not None:
-                ranges = observe_action(ranges, player, probs, noise)
+                ranges = observe_action(ranges, player, probs, noise, len(actions))
     return observe_board(ranges, board)
 
 

@@ -120,7 +120,7 @@ def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng
             if action > 0 and rng.random() < odd_raises:
                 action = any_raise(legal, rng)
             else:
-                ranges = observe_action(ranges, state.to_act, probs[:, choice], 0.0)
+                ranges = observe_action(ranges, state.to_act, probs[:, choice], 0.0, len(actions))
             following = state.apply(action)
             if state.street < following.street <= street and not following.is_over:
                 ranges = observe_board(ranges, board[: game.board_sizes[following.street]])

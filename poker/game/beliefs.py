@@ -24,23 +24,25 @@ def start_ranges(rules: Rules) -> Ranges:
     return np.full((rules.num_players, rules.num_hands), 1.0 / rules.num_hands, dtype=np.float32)
 
 
-def observe_action(ranges: Ranges, player: int, probs: Singles, noise: float) -> Ranges:
+def observe_action(ranges: Ranges, player: int, probs: Singles, noise: float, num_actions: int) -> Ranges:
     """Update the range of one player after an action.
 
-    We assume that the player follows the given strategy with probability 1 - `noise` and acts at random otherwise. A
-    slightly wrong opponent model therefore rules out no hand. An action that no hand takes leaves the range unchanged.
+    We assume that the player follows the given strategy with probability 1 - `noise` and otherwise takes one of the A
+    actions at random. So the action has probability (1 - noise) p + noise / A, and a slightly wrong opponent model
+    rules out no hand. An action that no hand takes leaves the range unchanged.
 
     Args:
         ranges: [P, H] ranges before the action; not modified.
         player: the player who acted.
         probs: [H] probability with which each hand takes the action.
         noise: probability of a random action, 0 to 1.
+        num_actions: number A of actions that the player chose from.
 
     Returns:
         [P, H] ranges after the action.
     """
     updated = ranges.copy()
-    weights = updated_range(ranges[player], (1.0 - noise) * probs + noise)
+    weights = updated_range(ranges[player], (1.0 - noise) * probs + noise / num_actions)
     if weights is not None:
         updated[player] = weights
     return updated

@@ -47,7 +47,8 @@ class JointSearch(NestedSearch):
         if action not in policy.actions:
             solution = yield from self._solved(belief, board, (action,))
             policy = solution.policies[()]
-        after = self._after(belief, action, policy.probability(action), self._noise[1], board)
+        num_actions = len(policy.actions)
+        after = self._after(belief, action, policy.probability(action), self._noise[1], num_actions, board)
         if after.betting.street != state.street:
             solution = theirs = None
         elif state.street < self._both_sides:

@@ -104,7 +104,7 @@ class Belief:
             `betting`.
         alternatives: [H] values that earlier solutions concede to the opponent's hands; None if unknown or not needed.
         modelled: the part of the opponent's range that plays by a model; None without a model.
-        reach: [2, H] ranges if no action is put down to chance.
+        reach: [2, H] ranges if no action is random.
         likelihoods: (player, likelihood of the action over the player's range at the time) for all actions since the
             start.
         theirs: solution of the round with the opponent as the searcher.
@@ -153,7 +153,7 @@ class NestedSearch:
         rules: the game.
         searcher: the player.
         solve: solves one round.
-        opponent_noise: share of the opponent's actions that is put down to chance.
+        opponent_noise: share of the opponent's actions that is random (`poker.game.beliefs.observe_action`).
         remembered: number of cached states of each street. Streets have caches of their own because preflop states
             occur in every hand.
         follow: whether to keep to a solution while it includes the decisions.
@@ -366,12 +366,13 @@ class NestedSearch:
         assert policy is not None
         assert belief.solution is not None
         theirs = yield from self._theirs(belief, action, board)
-        probs, modelled = policy.probability(action), belief.modelled
+        probs, modelled, num_actions = policy.probability(action), belief.modelled, len(policy.actions)
         if player != self._searcher:
             by_them = policy if theirs is None else theirs.at(state)
             assert by_them is not None
             probs, modelled = self._observed(belief, action, board, by_them)
-        after = self._after(belief, action, probs, self._noise[player != self._searcher], board)
+            num_actions = len(by_them.actions)
+        after = self._after(belief, action, probs, self._noise[player != self._searcher], num_actions, board)
         dealt = after.betting.street != state.street
         return replace(
             after,
@@ -382,11 +383,13 @@ class NestedSearch:
             theirs=None if dealt else theirs,
         )
 
-    def _after(self, belief: Belief, action: int, probs: Singles, noise: float, board: Board) -> Belief:
-        """Return the ranges after an action that each hand takes with probability `probs` [H], without solutions."""
+    def _after(
+        self, belief: Belief, action: int, probs: Singles, noise: float, num_actions: int, board: Board
+    ) -> Belief:
+        """Return the ranges after one of `num_actions`, which each hand takes with `probs` [H], without solutions."""
         state, player = belief.betting, belief.betting.to_act
-        ranges = observe_action(belief.ranges, player, probs, noise)
-        reach = observe_action(belief.reach, player, probs, 0.0)
+        ranges = observe_action(belief.ranges, player, probs, noise, num_actions)
+        reach = observe_action(belief.reach, player, probs, 0.0, num_actions)
         likelihoods = *belief.likelihoods, (player, likelihood(belief.ranges[player], probs))
         following = state.apply(action)
         if following.street != state.street:

@@ -18,7 +18,7 @@ class SearchSettings:
         menu: bets of the round that is being played.
         ahead: bets of later rounds within its solve.
         solver: settings of the solver.
-        opponent_noise: share of the opponent's actions that is put down to chance.
+        opponent_noise: share of the opponent's actions that is random (`poker.game.beliefs.observe_action`).
         remembered_states: number of cached states of each street.
         safety: how later solves are kept from conceding more than earlier ones (`poker.search.safety`).
         follow: whether to keep to a solution while the hand is in it, instead of solving for every decision.

@@ -234,7 +234,7 @@ def _own_ranges(agent: BlueprintAgent, states: Sequence[Betting], line: Sequence
     for state, action in zip(states, line, strict=False):
         actions, probs = agent.policy(public_state(state, ()))
         nearest = int(np.argmin([abs(other - action) for other in actions]))
-        ranges = observe_action(ranges, state.to_act, probs[:, nearest], 0.0)
+        ranges = observe_action(ranges, state.to_act, probs[:, nearest], 0.0, len(actions))
     ranges = ranges / ranges.max(axis=1, keepdims=True)
     return np.where(ranges < _LEAST_WEIGHT, 0, ranges).astype(np.float32)
 

@@ -17,7 +17,7 @@ def rules() -> Rules:
 def test_action_moves_one_range_by_bayes(rules: Rules) -> None:
     ranges = start_ranges(rules)
     probs = np.linspace(0.0, 1.0, rules.num_hands, dtype=np.float32)
-    updated = observe_action(ranges, 1, probs, noise=0.0)
+    updated = observe_action(ranges, 1, probs, noise=0.0, num_actions=3)
     np.testing.assert_allclose(updated[1], probs / probs.sum(dtype=np.float64), rtol=1e-5)
     np.testing.assert_array_equal(updated[0], ranges[0])
 
@@ -25,14 +25,14 @@ def test_action_moves_one_range_by_bayes(rules: Rules) -> None:
 def test_noise_keeps_every_hand_possible(rules: Rules) -> None:
     probs = np.zeros(rules.num_hands, dtype=np.float32)
     probs[5] = 1.0
-    updated = observe_action(start_ranges(rules), 0, probs, noise=0.1)
+    updated = observe_action(start_ranges(rules), 0, probs, noise=0.1, num_actions=4)
     assert updated[0].min() > 0.0
-    assert updated[0][5] / updated[0][6] == pytest.approx(10.0, rel=1e-5)
+    assert updated[0][5] / updated[0][6] == pytest.approx((0.9 + 0.1 / 4) / (0.1 / 4), rel=1e-5)
 
 
 def test_impossible_action_leaves_the_range(rules: Rules) -> None:
     ranges = start_ranges(rules)
-    updated = observe_action(ranges, 0, np.zeros(rules.num_hands, dtype=np.float32), noise=0.0)
+    updated = observe_action(ranges, 0, np.zeros(rules.num_hands, dtype=np.float32), noise=0.0, num_actions=3)
     np.testing.assert_array_equal(updated, ranges)
 
 

@@ -115,15 +115,15 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
     assert [call[0] for call in rounds.calls] == ["", f"r{raise_to}c/"]
     assert rounds.calls[1][2] == ()
 
-    ranges = observe_action(start_ranges(rules), 1, first.probability(raise_to), 0.0)
+    ranges = observe_action(start_ranges(rules), 1, first.probability(raise_to), 0.0, len(first.actions))
     reply = from_start(rounds, rules, played(rules, [raise_to]))
-    ranges = observe_action(ranges, 0, reply.probability(CALL), 0.03)
+    ranges = observe_action(ranges, 0, reply.probability(CALL), 0.03, len(reply.actions))
     ranges = observe_board(ranges, BOARD[:3])
     np.testing.assert_array_equal(rounds.ranges[1], ranges)
     flop = played(rules, [raise_to, CALL])
     check = rounds(Request(flop, BOARD[:3], ranges, 1)).at(flop)
     assert check is not None
-    expected = observe_action(ranges, 0, check.probability(CALL), 0.03)
+    expected = observe_action(ranges, 0, check.probability(CALL), 0.03, len(check.actions))
     np.testing.assert_array_equal(nested.belief(state, BOARD[:3]).ranges, expected)
 
 
@@ -180,9 +180,10 @@ def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) 
     np.testing.assert_allclose(first.share, 0.5)
     free = reply.probability(CALL)
     taken = 0.5 * 0.9 * 0.3 + 0.5 * free
-    share = 0.98 * 0.5 * 0.9 * 0.3 / (0.98 * taken + 0.02)
+    actions = len(reply.actions)
+    share = 0.98 * 0.5 * 0.9 * 0.3 / (0.98 * taken + 0.02 / actions)
     np.testing.assert_allclose(second.share, np.minimum(share, 0.5), rtol=1e-5)
-    believed = observe_board(observe_action(start_ranges(rules), 0, taken, 0.02), BOARD[:3])
+    believed = observe_board(observe_action(start_ranges(rules), 0, taken, 0.02, actions), BOARD[:3])
     np.testing.assert_allclose(rounds.ranges[-1][0], believed[0], rtol=1e-5)
 
 

@@ -191,7 +191,8 @@ def follow(solution: RoundSolution, line: tuple[int, ...]) -> tuple[Betting, Ran
     for action in line:
         policy = solution.at(betting)
         assert policy is not None
-        ranges = observe_action(ranges, policy.player, policy.probability(action), 0.02 * (policy.player != SEARCHER))
+        noise, actions = 0.02 * (policy.player != SEARCHER), len(policy.actions)
+        ranges = observe_action(ranges, policy.player, policy.probability(action), noise, actions)
         betting = betting.apply(action)
     return betting, ranges
 

@@ -200,7 +200,7 @@ class DepthLimitedRingAgent(SearchingAgent):
         Args:
             root: the betting state.
             board: [0..5] cards on the board.
-            noise: share of actions that are independent of the blueprint.
+            noise: share of actions that are random.
 
         Returns:
             [P, H] ranges.
