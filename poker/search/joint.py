@@ -1,9 +1,11 @@
 """One search for both players of a hand, so that each player's policy and the hints come from the same solve.
 
 The search follows the public history and updates both ranges, as `poker.search.nested` does for one player. Here the
-solve of a round gives the decisions of both players. The same share of either player's actions is put down to chance,
-so that there is one pair of ranges. A round that ends at a depth limit is solved once for each player as the searcher,
-because a solution there is for the player who plays the blueprint beyond it ([DLS] section 4).
+solve of a round gives the decisions of both players. The same share of either player's actions is random, so that there
+is one pair of ranges. A round that ends at a depth limit is solved once for each player as the searcher, because a
+solution there is for the player who plays the blueprint beyond it ([DLS] section 4). Both solves start at the same
+state. A solve from a player's own first decision would start with the opponent's range at that decision, to which the
+opponent could no longer adjust.
 """
 
 from dataclasses import replace
@@ -44,15 +46,16 @@ class JointSearch(NestedSearch):
         belief = yield from self._answered(state, self._visible(state, board))
         solution, theirs, policy = belief.solution, belief.theirs, belief.known()
         assert policy is not None
-        if action not in policy.actions:
+        off_menu = action not in policy.actions
+        if off_menu:
             solution = yield from self._solved(belief, board, (action,))
             policy = solution.policies[()]
         num_actions = len(policy.actions)
         after = self._after(belief, action, policy.probability(action), self._noise[1], num_actions, board)
-        if after.betting.street != state.street:
+        if after.betting.street != state.street or after.betting.is_over:
             solution = theirs = None
         elif state.street < self._both_sides:
-            solution, theirs = theirs, solution
-            if solution is not None and solution.at(after.betting) is None:
-                solution = None
+            solution, theirs = (yield from self._theirs(belief, action, board)), solution
+            if not off_menu:  # the same solution serves every action of the menu
+                self._store(replace(belief, theirs=solution), board)
         return replace(after, solution=solution, answered=solution is not None, theirs=theirs)

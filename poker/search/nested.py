@@ -398,14 +398,14 @@ class NestedSearch:
         return Belief(following, ranges, None, answered=False, reach=reach, likelihoods=likelihoods)
 
     def _theirs(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution | None]:
-        """Return a solution for the opponent as searcher that includes `action`; None if the searcher's own serves."""
+        """Return a solution that includes `action` with the other player as searcher; None if one serves both."""
         state, theirs = belief.betting, belief.theirs
         if state.street >= self._both_sides:
             return None
         policy = None if theirs is None else theirs.at(state)
         if policy is None or action not in policy.actions:
             at_root = (action,) if action > 0 else ()
-            cards, opponent = self._visible(state, board), 1 - self._searcher
+            cards, opponent = self._visible(state, board), 1 - self._solved_for(state)
             theirs = yield Request(state, cards, belief.ranges, opponent, at_root, for_other=True)
         return theirs
 

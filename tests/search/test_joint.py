@@ -7,18 +7,22 @@ import numpy as np
 import pytest
 
 from poker.agents.searching.heads_up import DepthLimitedAgent
+from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL
 from poker.game.state import HandState, public_state
 from poker.run.errors import PokernetsError
 from poker.search.flops import SampledFlops
+from poker.search.joint import JointSearch
 from poker.search.opponent_decision import IMPROBABLE
-from poker.search.round_solver import SolverSettings
+from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.solvers.vector.game import estimated_hand_actions
 from poker.tree import bet_menu, build_tree
 from tests.games import HEADS_UP as RULES
+from tests.games import load_menu
 from tests.search.even_leaf import EvenLeaf, even_solver
+from tests.search.test_nested import RandomRounds
 
 FEWER = bet_menu(turn=[], river=[])
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
@@ -117,10 +121,85 @@ def test_rivers_go_from_the_least_to_the_most() -> None:
         replace(FLOPS, rivers=(5, 3))
 
 
-def test_a_solve_for_both_has_no_limit_in_seconds() -> None:
-    """It would be another at every call, and a hint no longer the move."""
-    with pytest.raises(PokernetsError, match=r"search\.flops\.work"):
-        even_solver(**JOINT, seconds_per_decision=1.0)
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"seconds_per_decision": 1.0}, r"search\.flops\.work"),  # the hint would no longer be the move
+        ({"safety": "resolve"}, r"search\.safety=unsafe"),
+        ({"follow": False}, r"search\.follow=true"),
+    ],
+)
+def test_settings_that_a_joint_search_cannot_honour_are_refused(settings: dict[str, Any], named: str) -> None:
+    with pytest.raises(PokernetsError, match=named):
+        even_solver(**JOINT, **settings)
+
+
+class JointRounds(RandomRounds):
+    """Random strategies that differ by searcher, with the request of each solution."""
+
+    def __init__(self) -> None:
+        super().__init__(load_menu("demo"), by_seat=True)
+        self.requests: list[Request] = []
+
+    def __call__(self, request: Request) -> RoundSolution:
+        self.requests.append(request)
+        return replace(super().__call__(request), request=request)
+
+
+def joint_search(noise: float = 0.0) -> tuple[JointSearch, JointRounds]:
+    rounds = JointRounds()
+    return JointSearch(RULES, 0, rounds, opponent_noise=noise, remembered=99, follow=True, both_sides=1), rounds
+
+
+@pytest.mark.parametrize(
+    ("line", "solves"),
+    [
+        ("", [(1, "")]),
+        ("r200", [(1, ""), (0, "")]),  # the player who has not acted follows a solve from the round's root
+        ("r200r600", [(1, ""), (0, "")]),
+        ("r200r600r1800", [(1, ""), (0, "")]),
+        ("r277", [(1, ""), (1, ""), (0, "")]),  # both solve from the root again, with this raise
+        ("r200r611", [(1, ""), (0, ""), (0, "r200"), (1, "r200")]),
+    ],
+)
+def test_each_player_follows_a_solve_that_starts_before_the_opponents_action(
+    line: str, solves: list[tuple[int, str]]
+) -> None:
+    search, rounds = joint_search()
+    betting = Betting.parse(RULES, line)
+    solution = search.solution(betting, ())
+    assert solution.request is not None
+    assert solution.request.searcher == betting.to_act
+    assert [(request.searcher, request.root.text()) for request in rounds.requests] == solves
+
+
+def test_one_solve_of_the_other_player_serves_every_action_of_the_menu() -> None:
+    search, rounds = joint_search()
+    for line in ("r200", "r300", "c", "r200r600", "r200"):
+        search.policy(Betting.parse(RULES, line), ())
+    assert len(rounds.requests) == 2
+
+
+def test_ranges_of_both_players_hold_the_same_share_of_random_actions() -> None:
+    search, _ = joint_search(noise=0.03)
+    line, ranges = Betting.parse(RULES, "r200c/"), start_ranges(RULES)
+    for state, player, action in line.turns():
+        policy = search.policy(state, ())
+        ranges = observe_action(ranges, player, policy.probability(action), 0.03, len(policy.actions))
+    np.testing.assert_array_equal(search.belief(line, BOARD[:3]).ranges, observe_board(ranges, BOARD[:3]))
+
+
+def test_only_decisions_after_the_root_play_rare_hands_by_regrets() -> None:
+    """At the root every hand comes to the decision, so its average has weight there."""
+    flops = replace(FLOPS, unlikely=0.0)
+    solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (4,), 1), flops=flops, joint=True)
+    ranges = observe_board(start_ranges(RULES), BOARD[:3])
+    ranges[:, ::2] *= np.float32(1e-12)
+    request = Request(Betting.parse(RULES, "r300c/"), BOARD[:3], ranges, 0)
+    root, average = solve(request).policies[()], solve.solver_of(request).strategy(0)
+    rare = np.flatnonzero(average.any(axis=1) & (ranges[root.player] < 1e-10))
+    assert len(rare) > 100
+    np.testing.assert_array_equal(root.probs[rare], average[rare])
 
 
 def test_other_ranges_are_tried_after_an_improbable_action(agent: DepthLimitedAgent) -> None:
