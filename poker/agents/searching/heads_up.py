@@ -68,8 +68,12 @@ class DepthLimitedAgent(SearchingAgent):
         giving_up = (GiveUpContinuation(of=leaf) for leaf in valued.values())
         against_model = dict(enumerate(giving_up)) if gives_up else None
         self.joint = settings.joint and settings.exploit.model is None
-
         """Whether play and `opponents_decision` come from one solve."""
+        if self.joint and not (settings.follow and settings.safety == "unsafe"):
+            raise PokernetsError(
+                f"the agent `{name}`: `search.joint` follows one solve for both players, so it needs"
+                " search.follow=true and search.safety=unsafe; set them, or search.joint=false"
+            )
         if self.joint and self._clock.limited:
             raise PokernetsError(
                 f"the agent `{name}`: `search.joint` does not support a limit in seconds, because the result"
