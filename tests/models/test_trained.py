@@ -32,3 +32,12 @@ def test_it_plays(tmp_path: Path, device: str) -> None:
     assert run_here("evaluate", *match).returncode == 0
     [results] = tmp_path.rglob("results.json")
     assert json.loads(results.read_text())["agents"]["depth_limited"]["units"] == 2  # deals, each in both seats
+
+
+def test_the_tables_agent_loses_little_before_the_flop(tmp_path: Path) -> None:
+    """By its own leaf table, which is exact for the preflop round. A joint search once lost 42 mbb per hand here."""
+    bundle = [f"artifacts={TRAINED}", "scale=laptop", "search=strong", f"runs={tmp_path}"]
+    assert run_here("evaluate", "evaluate=preflop", *bundle).returncode == 0
+    [results] = tmp_path.rglob("results.json")
+    [agent] = json.loads(results.read_text())["agents"]
+    assert 0 < agent["exploitability_mbb"] < 8
