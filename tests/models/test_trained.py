@@ -35,7 +35,7 @@ def test_it_plays(tmp_path: Path, device: str) -> None:
 
 
 def test_the_tables_agent_loses_little_before_the_flop(tmp_path: Path) -> None:
-    """By its own leaf table, which is exact for the preflop round. A joint search once lost 42 mbb per hand here."""
+    """Its own leaf table is exact here; a joint search once lost 42 mbb per hand."""
     bundle = [f"artifacts={TRAINED}", "scale=laptop", "search=strong", f"runs={tmp_path}"]
     assert run_here("evaluate", "evaluate=preflop", *bundle).returncode == 0
     [results] = tmp_path.rglob("results.json")
