@@ -10,7 +10,7 @@ import pytest
 from tests.killed import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MOST_WORDS, MOST_IN_A_SENTENCE = 32_000, 40
+MOST_WORDS, MOST_IN_A_SENTENCE = 32_500, 40
 MOST_HABITS = 29
 """Occurrences of the habits. The cap only falls."""
 _HABITS = re.compile(
