@@ -17,14 +17,19 @@ runs. Speeds are medians of three runs, and compilation times are from one run.
   NUMBA_BOUNDSCHECK=1, which reports such an index as an error.
 """
 
+import hashlib
 import importlib
+import os
+import re
 import sys
 from collections import Counter
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from llvmlite import ir as llvm
 from numba.core import cgutils, ir, ssa, types
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import IndexDataCacheFile, _SourceFileBackedLocatorMixin
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import build_definitions, replace_vars
@@ -234,6 +239,38 @@ def _index_or_none(file: Any) -> dict[Any, Any]:
 
 
 setattr(IndexDataCacheFile, "_load_index", _index_or_none)  # noqa: B010
+
+
+_source_stamp: Any = _SourceFileBackedLocatorMixin.get_source_stamp
+_PACKAGE = Path(__file__).parents[1]
+_IMPORT = re.compile(rf"^\s*(?:from|import) ({_PACKAGE.name}\b[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+
+
+def _stamp_with_imports(locator: Any) -> Any:
+    """Return numba's hash of a kernel's file and the hashes of the files of this package that it imports, at any depth.
+
+    Numba alone notices edits in the file of a kernel, but not in the files of the kernels and constants that it uses.
+    """
+    files = [str(locator._py_file)]
+    for file in files:
+        files += _read_imports(file)[1] - {*files}
+    hashes = sorted(_read_imports(file)[0] for file in files[1:])
+    return (_source_stamp(locator), *hashes) if hashes else _source_stamp(locator)
+
+
+@cache
+def _read_imports(file: str) -> tuple[bytes, set[str]]:
+    """Return the hash of a file, and the files of this package that its `import` and `from` lines name."""
+    source = Path(file).read_bytes()
+    paths = set()
+    for module, names in _IMPORT.findall(source.decode("latin-1")):
+        path = _PACKAGE.parent.joinpath(*module.split("."))
+        paths |= {path, *(path / name for name in re.findall(r"\w+", names))}
+    candidates = {str(each) for path in paths for each in (path.with_suffix(".py"), path / "__init__.py")}
+    return hashlib.sha256(source).digest(), {*filter(os.path.isfile, candidates)}
+
+
+setattr(_SourceFileBackedLocatorMixin, "get_source_stamp", _stamp_with_imports)  # noqa: B010
 
 
 def _assigns(statement: Any, kind: type) -> bool:

@@ -1,10 +1,8 @@
 """Registry of entries, the kernels that Python calls, with their argument types for ahead-of-time compilation.
 
 Importing a module compiles nothing. `python -m poker.kernels` compiles every entry into numba's cache on disk. A kernel
-that was edited since, or is called with other types, is compiled when it is called. Numba notices edits in the file of
-a kernel, but not in the files of kernels that it calls. After an edit in `compiler`, `rng`, `simd`, `barrier`,
-`cards/ranks`, `cards/isomorphism` or `sampling/nodes` remove the cache of their callers (`make clean`). A variable
-index is never negative in a kernel (see `compiler`).
+is compiled when it is called with other types, or after an edit of its file or of a file that this one imports, at any
+depth. A variable index is never negative in a kernel (see `compiler`).
 """
 
 import gc
