@@ -13,6 +13,7 @@ one counts. Hands are written in these ways:
 
 White space may surround `-` and `:`. A weight may precede hands in brackets: `50%(AA,KK)` or `.5(AA)`. Exports of other
 programs are also read: `[25]AA,KK[/25]` with weights in percent, and 1326 numbers in the order 2d2c 2h2c 2h2d ...
+Weights have a decimal point. What may be a decimal comma, as in `AA:0,75`, is refused unless a space follows the comma.
 
 `98s+` has the same meaning as in postflop-solver and similar tools. In others (eval7) it is 98s alone, which needs no
 plus.
@@ -32,6 +33,8 @@ Weights = NDArray[np.float32]
 
 _WORD = r"[^,;\s\[\]()]"
 _ITEM = re.compile(rf"{_WORD}++\s*+\(|{_WORD}(?:{_WORD}|\s++(?=[-:])|(?<=[-:])\s++)*+|\[/?[^\[\]]*\]|[\[\]()]")
+_NUMBER = re.compile(r"(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:e[+-]?[0-9]++)?", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"(?<=:)\s*+0,[0-9]++(?![^,;\s\[\]()])|(?<![^,;\s\[\]()])[0-9]++,[0-9]++\s*+%(?=\s*+\()")
 _HANDS = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
 _COMBO = re.compile(r"([2-9TJQKA])([cdhs])([2-9TJQKA])([cdhs])", re.IGNORECASE)
 
@@ -60,29 +63,35 @@ def parse_range(text: str) -> Weights:
         raise RangeError("range: empty text; write hands such as `66+,A8s+,KQo`, or `random`")
     if len(items) == NUM_HANDS and all(re.fullmatch(r"[0-9.eE+-]+", item.group()) for item in items):
         return np.array([_weight(item.group(), item.start()) for item in items], np.float32)
-    bracket, group = 1.0, None
+    if comma := _DECIMAL_COMMA.search(text):
+        word = comma.group().strip()
+        raise _error(
+            word, comma.start(), f"write {word.replace(',', '.')}, or a space after the comma if a hand begins"
+        )
+    outer, closing = 1.0, ""
     for item in items:
         word, position = item.group(), item.start()
-        if word.startswith("["):
-            bracket = 1.0 if word.startswith("[/") else _percent(word, position)
-        elif word == "]" or (word == ")" and group is None):
-            raise _error(word, position, f"`{word}` without `{'[' if word == ']' else '('}`")
-        elif word == ")":
-            group = None
-        elif word.endswith("("):
-            if group is not None:
-                raise _error(word, position, "a `(` within another")
+        if word in (")", "]") or word.startswith("[/"):
+            if word != closing:
+                opening = {")": "(", "]": "["}.get(word, word.replace("/", "", 1))
+                raise _error(word, position, f"`{word}` without `{opening}`")
+            outer, closing = 1.0, ""
+        elif word.startswith("[") or word.endswith("("):
+            if closing:
+                raise _error(word, position, "a bracket within another")
             if word == "(":
                 raise _error(word, position, "write the weight before `(`, as in `50%(AA,KK)`")
-            group = _weight(word[:-1].rstrip(), position)
+            square = word.startswith("[")
+            outer = _percent(word, position) if square else _weight(word[:-1].rstrip(), position)
+            closing = f"[/{word[1:]}" if square else ")"
         else:
             hands, colon, weight = word.partition(":")
-            if colon and group is not None:
-                raise _error(word, position, "these hands have two weights, before the `(` and inside")
-            value = _weight(weight, position + len(hands) + 1) if colon else bracket if group is None else group
-            weights[_hands(hands.rstrip(), position)] = value
-    if group is not None:
-        raise RangeError("range: `(` without `)`")
+            if colon and closing:
+                raise _error(word, position, "these hands have two weights, before the bracket and inside")
+            value = _weight(weight, position + len(hands) + 1) if colon else outer
+            weights[_hands(hands.rstrip() or word, position)] = value
+    if closing:
+        raise RangeError(f"range: the text ends without `{closing}`")
     return weights
 
 
@@ -95,11 +104,9 @@ def _percent(word: str, position: int) -> float:
 def _weight(text: str, position: int, most: float = 1.0) -> float:
     """Return a number up to `most`, or with `%` up to 100."""
     number = text.strip()
-    scale = 100.0 if number.endswith("%") and most == 1.0 else 1.0
-    try:
-        value = float(number.removesuffix("%") if scale > 1 else number) / scale
-    except ValueError:
-        value = -1.0
+    percent = number.endswith("%") and most == 1.0
+    match = _NUMBER.fullmatch(number[:-1] if percent else number)
+    value = float(match[0]) / (100.0 if percent else 1.0) if match else -1.0
     if not 0.0 <= value <= most:
         raise _error(text, position, f"a weight must be a number from 0 to {most:g}")
     return value
@@ -113,12 +120,11 @@ def _hands(text: str, position: int) -> list[int]:
     """Return the indices of the hands of one item without its weight."""
     if text.lower() in ("random", "any", "*"):
         return list(range(NUM_HANDS))
-    first, dash, last = text.partition("-")
-    if dash:
-        start = position + len(text) - len(last.lstrip())
-        return _between(text, position, _single(first.rstrip(), position), _single(last.lstrip(), start))
+    first, _, last = map(str.strip, text.partition("-"))
+    if first and last:
+        return _between(text, position, _single(first, position), _single(last, position + text.rindex(last)))
     if text.endswith("+"):
-        high, low, kind = _single(text[:-1], position)
+        high, low, kind = _single(text[:-1] or text, position)
         if high - low <= 1:
             return _classes((rank, rank - high + low, kind) for rank in range(high, len(RANKS)))
         return _classes((high, kicker, kind) for kicker in range(low, high))

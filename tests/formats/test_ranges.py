@@ -37,6 +37,7 @@ def test_spaces_and_weights_before_hands() -> None:
     same("K9s: .67, 98s - 65s: 0.25", "K9s:0.67,98s:0.25,87s:0.25,76s:0.25,65s:0.25")
     same("50%(AA,KK)", "AA:0.5,KK:0.5")
     same("QQ .5(AA) 25% ( KK; AKs+ ), 22 : 10%", "QQ,AA:0.5,KK:0.25,AKs:0.25,22:0.1")
+    same("AA:0, 75 66, 50%(KK)", "75,66,KK:.5")
     same("98s+", "98s,T9s,JTs,QJs,KQs,AKs")
     same("8h8s+", "8h8s,9h9s,ThTs,JhJs,QhQs,KhKs,AhAs")
 
