@@ -6,7 +6,7 @@ player to act. The first matching spot counts.
 
 The indented lines below it are actions with their hands (`poker.formats.ranges`): `call`, `allin`, or a raise in big
 blinds such as `6.5bb`. Each action takes its weight of the hands that the actions above it leave. The remaining hands
-fold, or check. `#` begins a comment.
+fold, or check where that is free, as hands of `call` do there. `#` begins a comment.
 """
 
 import re
@@ -114,6 +114,8 @@ def read_charts(text: str, path: str) -> list[tuple[re.Pattern[str], Chart]]:
                 action, _, hands = words.strip().partition(" ")
                 if not spots or amount_of(action) == FOLD:
                     raise PokernetsError("expected a line with a spot before its hands; folds are the remaining hands")
+                if action in spots[-1][1]:
+                    raise PokernetsError(f"`{action}` occurs twice in this spot: write its hands in one line")
                 spots[-1][1][action] = parse_range(hands)
         except (PokernetsError, re.error) as error:
             raise PokernetsError(f"{path}, line {number}: {error}") from None
@@ -122,10 +124,12 @@ def read_charts(text: str, path: str) -> list[tuple[re.Pattern[str], Chart]]:
 
 def _policy(chart: Chart, betting: Betting) -> Policy:
     """Return legal actions without repeats, and probabilities [H, A]."""
-    rest = FOLD if betting.legal().fold else CALL
-    by_action = {rest: np.ones(betting.rules.num_hands, np.float32)}
+    rest = np.ones(betting.rules.num_hands, np.float32)
+    remaining = FOLD if betting.legal().fold else CALL
+    by_action = {remaining: np.zeros_like(rest)}
     for word, weights in chart.items():
         action = chips(betting, amount_of(word))
-        by_action[action] = by_action.get(action, 0) + by_action[rest] * weights
-        by_action[rest] = by_action[rest] * (1 - weights)
+        by_action[action] = by_action.get(action, 0) + rest * weights
+        rest = rest * (1 - weights)
+    by_action[remaining] = by_action[remaining] + rest
     return tuple(by_action), np.stack(list(by_action.values()), axis=1)

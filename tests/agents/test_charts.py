@@ -48,6 +48,8 @@ def played(charts: ChartAgent, text: str, cards: str) -> dict[int, float]:
         ("fr250fff", "2h2d", {FOLD: 0.0, 1200: 0.0, CALL: 1.0}),
         ("r10000ffff", "AhAd", {FOLD: 0.0, CALL: 1.0}),
         ("r10000ffff", "KhKd", {FOLD: 1.0, CALL: 0.0}),
+        ("ffffc", "KhKd", {CALL: 1.0, 500: 0.0}),
+        ("ffffc", "AhKh", {CALL: 0.0, 500: 1.0}),
     ],
 )
 def test_hands_play_the_first_chart_of_the_spot(
