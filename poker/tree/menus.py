@@ -77,15 +77,15 @@ class Size:
     def total(self, spot: "_Amounts") -> int:
         """Return the raise-to total in chips, before it is clipped to the legal range."""
         if self.unit == "pot":
-            return _round(spot.highest + self.value * spot.pot)
+            return whole_chips(spot.highest + self.value * spot.pot)
         if self.unit == "previous":
-            return _round(spot.base + self.value * (spot.highest - spot.base))
+            return whole_chips(spot.base + self.value * (spot.highest - spot.base))
         if self.unit == "chips":
-            return _round(spot.base + self.value)
+            return whole_chips(spot.base + self.value)
         if self.unit == "geometric":
             streets = int(self.value) or spot.streets
             fraction = ((1 + 2 * (spot.largest - spot.highest) / spot.pot) ** (1 / streets) - 1) / 2
-            return _round(spot.highest + fraction * spot.pot)
+            return whole_chips(spot.highest + fraction * spot.pot)
         return spot.largest
 
 
@@ -276,7 +276,8 @@ def street_base(betting: Betting) -> int:
     return betting.rules.big_blind if betting.street else 0
 
 
-def _round(value: float) -> int:
+def whole_chips(value: float) -> int:
+    """Round chips half up: the chips of a pot fraction in menus, of buttons that offer it, and of translated bets."""
     return math.floor(min(value + 0.5, sys.float_info.max))
 
 

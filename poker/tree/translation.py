@@ -22,6 +22,7 @@ from poker.game.state import Policy
 from poker.kernels.types import Singles
 from poker.store.entropy import drawn_seed
 from poker.tree.betting_tree import BettingTree, Kind
+from poker.tree.menus import whole_chips
 
 
 class HistoryTranslator:
@@ -112,7 +113,7 @@ class HistoryTranslator:
         highest, pot = _highest_and_pot(tree, node)
         real_highest = state.highest
         fraction = (action - real_highest) / (state.pot + state.to_call)
-        readings = translate(round(highest + fraction * pot), actions, highest, pot)
+        readings = translate(whole_chips(highest + fraction * pot), actions, highest, pot)
         if len(readings) > 1 and readings[0][0] == CALL and not self._stays(node):
             readings = readings[1:]
         draw = 0.5 if state.rules.num_players > 2 else self._uniform(f"{state.text()}:{action}")
@@ -147,7 +148,7 @@ class HistoryTranslator:
         if highest == real_highest and pot == state.pot + state.to_call:
             total = action
         else:
-            total = round(real_highest + (action - highest) / pot * (state.pot + state.to_call))
+            total = whole_chips(real_highest + (action - highest) / pot * (state.pot + state.to_call))
         return min(max(total, legal.min_raise), legal.max_raise)
 
     def _uniform(self, text: str) -> float:
@@ -156,7 +157,7 @@ class HistoryTranslator:
 
 
 def _least_active(betting: Betting, num_fitting: int, out: set[int]) -> int | None:
-    """Return the player to leave out when the call after `done` actions is one too many.
+    """Return the player to leave out when the call after `num_fitting` actions is one too many.
 
     This is the caller or another player who has called, but nobody who raises during the hand and not the player to
     act. None if there is no such player.

@@ -15,7 +15,7 @@ from poker.game.state import Betting
 from poker.tree import BettingTree, Kind, bet_menu, build_tree
 from poker.tree.translation import HistoryTranslator, pseudo_harmonic, translate
 from tests.cases import cases
-from tests.games import load_menu, load_rules
+from tests.games import HEADS_UP, load_menu, load_rules
 from tests.random_play import nolimit
 
 
@@ -34,6 +34,15 @@ def test_histories_of_the_tree_are_read_exactly(tree: BettingTree) -> None:
             state = state.apply(action)
         assert translator.node(state) == node
         assert translator.real_actions(int(node), state) == tree.actions(int(node))
+
+
+def test_bets_of_the_tree_are_rounded_as_those_of_menus() -> None:
+    menu = bet_menu(preflop=[["3x"], []], flop=[[0.75], []], turn=[[]], river=[[]])
+    tree, state = build_tree(Betting.start(HEADS_UP), menu), Betting.parse(HEADS_UP, "r301c/")
+    translator = HistoryTranslator(tree, seed=1)
+    node = translator.node(state)
+    assert node is not None
+    assert translator.real_actions(node, state)[1:] == menu.raise_totals(state) == (753,)
 
 
 def test_bet_between_two_sizes_follows_the_pseudo_harmonic_mapping(tree: BettingTree) -> None:

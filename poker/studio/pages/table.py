@@ -13,7 +13,7 @@ from nicegui import run, ui
 from nicegui.events import KeyEventArguments
 
 from poker.agents.simple import raise_menu
-from poker.game.betting import Legal
+from poker.game.betting import Betting, Legal
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
@@ -27,7 +27,8 @@ from poker.studio.panels.review import AT_THE_TABLE, ReviewPanel
 from poker.studio.server.app import loaded
 from poker.studio.server.visitors import Visit, Visitors
 
-_SIZES: Mapping[str, str | float] = {"⅓ pot": 1 / 3, "½ pot": 0.5, "¾ pot": 0.75, "pot": 1, "2 pots": 2, "all-in": "a"}
+_SIZES: Mapping[str, str | float] = {"⅓ pot": 0.33, "½ pot": 0.5, "¾ pot": 0.75, "pot": 1, "2 pots": 2, "all-in": "a"}
+"""Sizes after the flop, as in the menus of conf/search, so that a button's bet is one of the agent's."""
 _OPENS: Mapping[str, str | float] = {**{f"{size} bb": f"{size}x" for size in (2, 2.5, 3, 4, 5)}, "all-in": "a"}
 """Sizes of the first raise before the flop; x is the big blind."""
 _RERAISES: Mapping[str, str | float] = {**{f"{size}x": f"{size}x" for size in (2.5, 3, 3.5, 4, 5)}, "all-in": "a"}
@@ -215,14 +216,11 @@ class _Controls:
             self._button(self._name(legal.max_raise), "r", partial(self._act, legal.max_raise), "color=secondary")
 
     def _sizes(self) -> None:
-        betting = self._seen.state.betting
-        opens = betting.highest <= betting.rules.big_blind
-        sizes = _SIZES if betting.street else _OPENS if opens else _RERAISES
-        totals = [total for size in sizes.values() for total in raise_menu([size]).raise_totals(betting)]
+        totals = button_totals(self._seen.state.betting)
         with row():
-            for place, (name, total) in enumerate(zip(sizes, totals, strict=True)):
+            for place, (name, total) in enumerate(totals.items()):
                 key = "a" if name == "all-in" else str(place + 1)
-                if total not in totals[place + 1 :]:  # otherwise this size is clipped to one that has its own button
+                if total not in list(totals.values())[place + 1 :]:  # a size clipped to another's has no button
                     self._button(name, key, partial(self._act, total), "outline", self._name(total))
 
     def _name(self, action: int) -> str:
@@ -283,6 +281,13 @@ class _Controls:
             done = self._keys[event.key.name.lower()]()
             if isinstance(done, Awaitable):
                 await done
+
+
+def button_totals(betting: Betting) -> dict[str, int]:
+    """Return the raise-to total in chips of each size that has a button, by the name of the size."""
+    opens = betting.highest <= betting.rules.big_blind
+    sizes = _SIZES if betting.street else _OPENS if opens else _RERAISES
+    return {name: total for name, size in sizes.items() for total in raise_menu([size]).raise_totals(betting)}
 
 
 def _key(key: str) -> str:

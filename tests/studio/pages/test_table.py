@@ -1,6 +1,7 @@
 """The page of a game, without a browser: what it shows when the game moves on beside it."""
 
 import asyncio
+import random
 import re
 import time
 from collections.abc import Coroutine, Iterator, Sequence
@@ -15,6 +16,7 @@ import pytest
 from nicegui import Client, background_tasks, run, ui
 from nicegui.page import page
 
+from conf.compose import build, compose
 from poker.agents.base import OpponentRead
 from poker.agents.simple import AlwaysCall
 from poker.game.betting import Betting
@@ -25,9 +27,10 @@ from poker.play.lineup import AgentSpec
 from poker.store.artifacts import fingerprint_of_settings
 from poker.studio.games.table_files import TableFiles
 from poker.studio.games.table_game import Seen, TableGame
-from poker.studio.pages.table import _Controls, _result, _Table, felt, make
+from poker.studio.pages.table import _Controls, _result, _Table, button_totals, felt, make
 from poker.studio.server.visitors import Visit, Visitors
-from tests.games import load_rules
+from tests.games import HEADS_UP, load_rules
+from tests.random_play import random_action
 
 CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
 
@@ -158,9 +161,9 @@ def test_sizes_before_the_flop_are_big_blinds_and_multiples(tmp_path: Path) -> N
     assert [pressed(visit, "r300c/", key) for key in "24a"] == [600, 900, 20000]
 
 
-def test_sizes_after_the_flop_are_the_fractions_of_the_pot_that_buttons_say(tmp_path: Path) -> None:
+def test_sizes_after_the_flop_are_the_fractions_of_the_pot_in_menus(tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    assert [pressed(visit, "r200c/", key) for key in "12345a"] == [333, 400, 500, 600, 1000, 20000]
+    assert [pressed(visit, "r200c/", key) for key in "12345a"] == [332, 400, 500, 600, 1000, 20000]
 
 
 def test_sizes_that_are_clipped_to_another_are_left_out(client: Client, tmp_path: Path) -> None:
@@ -328,3 +331,18 @@ def test_larger_tables_name_positions() -> None:
     assert [re.sub("<.*?>", "", who) for who in re.findall("<div class=.who.>.*?<br>", html)] == [
         "a SB", "b BB", "c UTG", "d HJ", "e CO", "me D",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("search", ["demo", "laptop", "workstation", "strong"])
+def test_each_bet_of_an_agents_menu_has_a_button_with_the_same_chips(search: str) -> None:
+    menu = build(
+        compose("evaluate", ["evaluate=match", f"search={search}", "agents=[depth_limited]"])["search"]["menu"]
+    )
+    rng, streets = random.Random(search), set()
+    for _ in range(100):
+        betting = Betting.start(HEADS_UP)
+        while not betting.is_over:
+            assert {*menu.raise_totals(betting)} <= {*button_totals(betting).values()}, betting.text()
+            streets.add(betting.street)
+            betting = betting.apply(random_action(betting.legal(), rng))
+    assert streets == {0, 1, 2, 3}
