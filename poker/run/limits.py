@@ -61,16 +61,25 @@ def parse_json(text: str | bytes, exact: bool = False) -> Any:
 
     Raises:
         LimitError: values are nested too deeply, or a text contains a lone surrogate, which cannot be written again.
-        ValueError: the text is not JSON.
+        ValueError: the text is not JSON, or an object has a key twice.
     """
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     try:
-        value = json.loads(plain, parse_float=Decimal if exact else None)
+        value = json.loads(plain, parse_float=Decimal if exact else None, object_pairs_hook=_object)
     except RecursionError:
         raise LimitError("lists and objects are nested too deeply") from None
     if "\\u" in plain and _HALF_CHARACTER.search(json.dumps(value, ensure_ascii=False, default=str)):
         raise LimitError("the text contains a lone surrogate such as \\ud800")
     return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key `{twice[:100]}` is given twice in one object")
+    return values
 
 
 def decompressed(data: bytes, most: int) -> bytes:

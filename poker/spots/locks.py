@@ -25,9 +25,12 @@ def lock_decisions(spot: Spot, solver: VectorSolver) -> None:
         PokernetsError: a lock is invalid; the message names it.
     """
     tree, board = solver.game.tree, solver.game.board
+    keys = dict[int, str]()
     for key, value in spot.locks.items():
         try:
             node, _ = find_node(tree, board, key.removeprefix(LOCK))
+            if keys.setdefault(node, key) != key:
+                raise PokernetsError(f"`{keys[node]}` locks the same decision: remove one of them")
             names = [action_name(tree, node, child) for child in tree.children(node)]
             solver.lock(node, _shares(str(value), names, solver.game.rules.num_hands))
         except PokernetsError as error:
@@ -36,15 +39,17 @@ def lock_decisions(spot: Spot, solver: VectorSolver) -> None:
 
 def _shares(text: str, names: list[str], hands: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """Return the strategy [H, A] that the text of a lock describes."""
-    shares, rest = np.zeros((hands, len(names)), np.float32), list[int]()
+    shares, ranges = np.zeros((hands, len(names)), np.float32), dict[str, str]()
     for part in filter(None, map(str.strip, text.split(";"))):
         name, _, given = part.partition(" ")
         if name not in names:
             raise PokernetsError(f"`{name}` is not possible here: {', '.join(names)} are")
-        if given.strip() == _REST:
-            rest.append(names.index(name))
-        else:
+        if name in ranges:
+            raise PokernetsError(f"`{name}` occurs twice: write its hands in one list")
+        ranges[name] = given.strip()
+        if ranges[name] != _REST:
             shares[:, names.index(name)] = parse_range(given)
+    rest = [names.index(name) for name, given in ranges.items() if given == _REST]
     if len(rest) > 1:
         raise PokernetsError(f"only one action can take the `{_REST}`")
     for place in rest:

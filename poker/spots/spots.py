@@ -10,9 +10,10 @@ A spot file is JSON, such as the `results.json` of a solve, or lines `key: value
     bet: 50%,100%,a
     raise: 2.5x,a
 
-OOP is player 0 and acts first. Menu keys are listed at `poker.tree.spots.spot_bets` (`flop_bet`, `oop_turn_raise`,
-`river_donk`, ...), with the thresholds `add_allin_threshold`, `force_allin_threshold` and `merging_threshold`. `rake`
-is a fraction of the pot and `rake_cap` is in chips. `lock WORDS` fixes the strategy at a decision (`locks`).
+OOP is player 0 and acts first. Each key is given once. Menu keys are listed at `poker.tree.spots.spot_bets`
+(`flop_bet`, `oop_turn_raise`, `river_donk`, ...), with the thresholds `add_allin_threshold`, `force_allin_threshold`
+and `merging_threshold`. `rake` is a fraction of the pot and `rake_cap` is in chips. `lock WORDS` fixes the strategy at
+a decision (`locks`).
 """
 
 import math
@@ -130,6 +131,8 @@ class Spot:
         rake = Rake(self._number("rake", 0.0), self._number("rake_cap", float("inf")))
         if not 0 <= rake.fraction < 1 or rake.cap < 0:
             raise PokernetsError(f"spot: rake {rake.fraction} must be a fraction from 0 to 1 and its cap not negative")
+        if "rake_cap" in self.text and "rake" not in self.text:
+            raise PokernetsError("spot: `rake_cap` has no effect without `rake`, a fraction of the pot")
         game = VectorGame(tree, board, np.stack(ranges), rake=rake, memory_limit=memory_limit)
         if game.total_weight < LEAST_WEIGHT:
             raise PokernetsError(
@@ -222,8 +225,7 @@ def read_keys(path: str | Path) -> dict[str, Any]:
     """Read the keys of a spot from a file.
 
     Raises:
-        PokernetsError: there is no such file, it is too long, or a line is not `key: value`; the message names the
-            line.
+        PokernetsError: there is no such file, it is too long, or it is neither JSON nor lines as in `keys_of`.
     """
     file = Path(path)
     if not file.is_file():
@@ -243,15 +245,30 @@ def read_keys(path: str | Path) -> dict[str, Any]:
             if not isinstance(keys, dict):
                 raise PokernetsError(f"{file}: `{name}` must contain the keys of a spot")
         return dict(keys)
-    values: dict[str, Any] = {}
+    return dict(keys_of(text, str(file)))
+
+
+def keys_of(text: str, source: str) -> dict[str, str]:
+    """Read the keys of a spot from lines `key: value`.
+
+    Args:
+        text: the lines; `#` begins a comment.
+        source: name of the text in messages.
+
+    Raises:
+        PokernetsError: a line is not `key: value`, or gives a key again; the message names the line.
+    """
+    values: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         content = line.split("#")[0].strip()
         if not content:
             continue
-        key, colon, value = content.partition(":")
+        key, colon, value = map(str.strip, content.partition(":"))
         if not colon:
-            raise PokernetsError(f"{file}, line {number}: expected `key: value`, found `{content[:100]}`")
-        values[key.strip()] = value.strip().strip("'\"")
+            raise PokernetsError(f"{source}, line {number}: expected `key: value`, found `{content[:100]}`")
+        if key in values:
+            raise PokernetsError(f"{source}, line {number}: `{key[:100]}` is given twice; write all sizes in one line")
+        values[key] = value.strip("'\"")
     return values
 
 

@@ -27,6 +27,9 @@ from poker.run.errors import PokernetsError
 _MAX_POTS_WITHOUT_UNIT = 10
 """Above this many pots a text without a unit is refused as a percentage without its sign; numbers are accepted."""
 _MAX_SIZES = 100
+_MAX_THRESHOLDS = {"add_allin": 10, "force_allin": 1, "merge": 1}
+"""Above these a threshold is refused as a percentage without its sign."""
+_DECIMAL_COMMA = re.compile(r"(?<![\d.])\d++,\d++\s*+[%xc]")
 _UNITS = {"": "pot", "%": "pot", "x": "previous", "c": "chips", "e": "geometric", "a": "allin"}
 
 
@@ -288,9 +291,9 @@ def bet_menu(
     turn: object = ...,
     river: object = ...,
     donk: Mapping[str, object] | None = None,
-    add_allin: float = 0.0,
-    force_allin: float = 0.0,
-    merge: float = 0.0,
+    add_allin: float | str = 0.0,
+    force_allin: float | str = 0.0,
+    merge: float | str = 0.0,
     multiway: Mapping[str, Any] | None = None,
     beyond: Sequence[int] = (),
 ) -> BetMenu:
@@ -306,14 +309,14 @@ def bet_menu(
         turn: sizes of the turn.
         river: sizes of the river.
         donk: donk sizes by street name.
-        add_allin: see `BetMenu`.
+        add_allin: see `BetMenu`; like the other thresholds a number such as 0.15, or text such as `15%`.
         force_allin: see `BetMenu`.
         merge: see `BetMenu`.
         multiway: sizes by street name while more than two players are left, in the same form.
         beyond: see `BetMenu`.
 
     Raises:
-        MenuError: a size, a street name or a number of players is invalid.
+        MenuError: a size, a threshold, a street name or a number of players is invalid.
     """
     donks = dict(donk or {})
     unknown = set(donks) - set(STREET_NAMES)
@@ -325,8 +328,22 @@ def bet_menu(
     )
     if any(type(most) is not int or most < 2 for most in beyond):
         raise MenuError(f"bet menu `beyond`: keys must be numbers of players from 2, not {list(beyond)}")
-    tidy = float(add_allin), float(force_allin), float(merge)
+    given = {"add_allin": add_allin, "force_allin": force_allin, "merge": merge}
+    tidy = (_threshold(name, str(value).strip()) for name, value in given.items())
     return BetMenu(streets, *tidy, multiway=bet_menu(**multiway).streets if multiway else (), beyond=tuple(beyond))
+
+
+def _threshold(name: str, text: str) -> float:
+    percent = text.endswith("%")
+    try:
+        value = float(text.removesuffix("%")) / (100 if percent else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise MenuError(f"bet menu, `{name}`: must be a number that is not negative, not `{text[:100]}`")
+    if value > _MAX_THRESHOLDS[name] and not percent:
+        raise MenuError(f"bet menu, `{name}`: {value:g} is {100 * value:g}%: write {value:g}%, or {100 * value:g}%")
+    return value
 
 
 def _players(value: object, name: str) -> tuple[SizeLists, ...]:
@@ -340,21 +357,32 @@ def _players(value: object, name: str) -> tuple[SizeLists, ...]:
 
 
 def _depths(value: object, name: str) -> SizeLists:
-    items = _items([] if value is None else value, name)
+    items = sizes_of([] if value is None else value, name)
     if all(isinstance(item, Sequence) and not isinstance(item, str) for item in items):
         return tuple(_sizes(item, name) for item in items) or ((),)
     return (_sizes(items, name),)
 
 
 def _sizes(value: object, name: str) -> tuple[Size, ...]:
-    items = [item for item in _items(value, name) if item != ""]
+    items = [item for item in sizes_of(value, name) if item != ""]
     if len(items) > _MAX_SIZES:
         raise MenuError(f"bet menu `{name}`: {len(items):,} sizes; at most {_MAX_SIZES} are allowed")
     return tuple(map(Size.parse, items))
 
 
-def _items(value: object, name: str) -> Sequence[Any]:
+def sizes_of(value: object, name: str) -> Sequence[Any]:
+    """Return the list that a setting gives as a list or as text with commas.
+
+    Args:
+        value: the setting.
+        name: its name in messages.
+
+    Raises:
+        MenuError: it is neither, or the text may have a decimal comma.
+    """
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, Sequence):
         raise MenuError(f"bet menu `{name}`: expected a list of sizes, not `{value}`")
+    if isinstance(value, str) and (comma := _DECIMAL_COMMA.search(value)):
+        raise MenuError(f"bet menu `{name}`: write `{comma.group()}` with a decimal point, or a unit for both numbers")
     return items

@@ -3,18 +3,18 @@
 Player 0 is out of position (OOP) and acts first.
 """
 
-import math
 from collections.abc import Mapping
+from typing import Any
 
 from poker.game.rules import NOLIMIT, STREET_NAMES, Rules
 from poker.game.state import Betting
 from poker.run.errors import PokernetsError
 from poker.tree.betting_tree import BettingTree
 from poker.tree.build import Watch, build_tree
-from poker.tree.menus import BetMenu, MenuError, bet_menu
+from poker.tree.menus import BetMenu, MenuError, bet_menu, sizes_of
 
 SPOT_STREETS = {3: 1, 4: 2, 5: 3}
-_SEATS = ("oop", "ip")
+_SEATS, _STREETS = ("oop", "ip"), STREET_NAMES[1:]
 
 
 def spot_rules(stack: int) -> Rules:
@@ -92,53 +92,42 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
     """Create the menu that the keys of a spot file describe.
 
     `bet` sizes open a street and `raise` sizes follow, on every street. Keys such as `flop_bet`, `turn_raise`,
-    `oop_river_bet` and `ip_raise` override them, and more specific names win. `flop_donk`, `turn_donk` and `river_donk`
-    (or `donk`, a mapping of streets) are donk sizes. `add_allin`, `force_allin` and `merging` may end in `_threshold`.
+    `oop_river_bet` and `ip_raise` override them, and more specific names win. `turn_donk` and `river_donk` are sizes of
+    bets into the last raiser. `add_allin`, `force_allin` and `merging` may end in `_threshold`.
 
     Args:
         menu: the keys and values of the spot file.
 
     Raises:
-        MenuError: a key is unknown or a size is invalid.
-        PokernetsError: a threshold is not a number of at least 0.
+        MenuError: a key is unknown, or a size or a threshold is invalid.
     """
-    keys = {"bet": "", "raise": "", **{key.removesuffix("_threshold"): value for key, value in menu.items()}}
-    if "merging" in keys:
-        keys["merge"] = keys.pop("merging")
-    names = ("add_allin", "force_allin", "merge")
-    thresholds = {name: _threshold(name, str(keys.pop(name))) for name in names if name in keys}
-    default_donks = keys.pop("donk", None) or {}
-    if not isinstance(default_donks, Mapping):
-        raise MenuError("bet menu: `donk` needs a street; write `flop_donk`, `turn_donk` or `river_donk`")
-    donks: dict[str, object] = dict(default_donks)
-    donks |= {street: keys.pop(f"{street}_donk") for street in STREET_NAMES if f"{street}_donk" in keys}
+    keys: dict[str, Any] = {"bet": "", "raise": ""}
+    keys |= {key: str(value) if isinstance(value, int | float) else value for key, value in menu.items()}
+    thresholds = {}
+    for name, setting in (("add_allin", "add_allin"), ("force_allin", "force_allin"), ("merging", "merge")):
+        given = [key for key in (name, f"{name}_threshold") if key in keys]
+        if len(given) > 1:
+            raise MenuError(f"bet menu: `{given[0]}` and `{given[1]}` are the same setting; remove one")
+        thresholds.update((setting, keys.pop(key)) for key in given)
+    if "flop_donk" in keys:
+        raise MenuError("bet menu: `flop_donk` never applies, because nobody raised before the flop of a spot")
+    donks = {street: keys.pop(f"{street}_donk") for street in _STREETS if f"{street}_donk" in keys}
     names_read: set[str] = set()
 
     def chosen(seat: str, street: str, kind: str) -> object:
         names = (f"{seat}_{street}_{kind}", f"{street}_{kind}", f"{seat}_{kind}", kind)
         names_read.update(names[:3])
-        sizes = next(keys[name] for name in names if name in keys)
-        return sizes.split(",") if isinstance(sizes, str) else sizes
+        name = next(name for name in names if name in keys)
+        return sizes_of(keys[name], name)
 
     menus: dict[str, object] = {
         street: {
             player: [chosen(seat, street, kind) for kind in ("bet", "raise")] for player, seat in enumerate(_SEATS)
         }
-        for street in STREET_NAMES
+        for street in _STREETS
     }
     unknown = set(keys) - names_read - {"bet", "raise"}
     if unknown:
-        raise MenuError(
-            f"bet menu: unknown key `{sorted(unknown)[0]}`; known keys are bet, raise, {', '.join(sorted(names_read))}"
-        )
+        names = ", ".join(sorted({*names_read, "turn_donk", "river_donk"}))
+        raise MenuError(f"bet menu: unknown key `{sorted(unknown)[0]}`; known keys are bet, raise, {names}")
     return bet_menu(**menus, donk=donks, **thresholds)  # type: ignore[arg-type]
-
-
-def _threshold(key: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not value >= 0:
-        raise PokernetsError(f"bet menu, `{key}`: must be a number that is not negative, not `{text[:100]}`")
-    return value

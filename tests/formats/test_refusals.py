@@ -17,7 +17,7 @@ from poker.game.betting import Betting, IllegalAction
 from poker.game.rules import Rules, RulesError
 from poker.run.errors import PokernetsError
 from poker.solvers.vector.game import VectorGame
-from poker.spots.spots import spot_of
+from poker.spots.spots import keys_of, spot_of
 from poker.tree.menus import MenuError, bet_menu
 from tests.formats.acpc.test_log import LINE
 from tests.formats.samples import read_all, sample
@@ -31,7 +31,7 @@ REFUSALS: dict[str, list[list[str]]] = json.loads((CONF.parent / "tests" / "gold
 
 
 def built_spot(text: str) -> VectorGame:
-    return spot_of(dict(line.split(": ", 1) for line in text.splitlines() if line)).game()
+    return spot_of(keys_of(text, "spot")).game()
 
 
 PARSERS: dict[str, tuple[str, Callable[[str], Any], type[PokernetsError]]] = {
@@ -43,7 +43,7 @@ PARSERS: dict[str, tuple[str, Callable[[str], Any], type[PokernetsError]]] = {
     "phh_raised": (RAISED, read_all, HistoryError),
     "ohh": (text_of(HAND, 2), read_all, HistoryError),
     "phh_split": (SPLIT, read_all, HistoryError),
-    "menu": ("", lambda text: bet_menu(flop=[text]), MenuError),
+    "menu": ("", lambda text: bet_menu(flop=text), MenuError),
     "range": ("", parse_range, RangeError),
     "spot": ("".join(f"{key}: {value}\n" for key, value in SPOT.items()), built_spot, PokernetsError),
 }

@@ -14,7 +14,7 @@ from poker.run.errors import PokernetsError, TooLargeError
 from poker.run.machine import memory
 from poker.spots.explorer import Solve, fitting_menu
 from poker.spots.report import SEATS, Settings
-from poker.spots.spots import Spot, spot_of
+from poker.spots.spots import Spot, keys_of, spot_of
 from poker.studio.explorer.charts import charts
 from poker.studio.explorer.range_editor import RangeEditor
 from poker.studio.explorer.shelf import Shelf
@@ -261,12 +261,10 @@ class _Form:
         """The spot in the form; raises PokernetsError if it is invalid."""
         values = {key: str(field.value or "").strip() for key, field in self._inputs.items()}
         values |= {f"{seat.lower()}_range": editor.text for seat, editor in self._ranges.items()}
-        for line in str(self._more.value or "").splitlines():
-            key, colon, value = line.partition(":")
-            if line.strip() and not colon:
-                raise PokernetsError(f"more settings: expected `key: value`, found `{line.strip()}`")
-            if line.strip():
-                values[key.strip()] = value.strip()
+        more = keys_of(str(self._more.value or ""), "more settings")
+        for key in (key for key in more if values.get(key)):
+            raise PokernetsError(f"more settings: `{key}` is given above as well; remove one of them")
+        values |= more
         return spot_of({key: value for key, value in values.items() if value})
 
     def settings(self) -> Settings:

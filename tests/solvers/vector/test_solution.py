@@ -86,9 +86,14 @@ def test_spot_files(tmp_path: Path) -> None:
         read_spot(file)
     file.write_bytes("# Zoë\n".encode("latin-1") + "\n".join(f"{key}: {CONFIG[key]}" for key in CONFIG).encode())
     assert read_spot(file).text == CONFIG
-    file.write_text('{"config": [1]}')
-    with pytest.raises(PokernetsError, match="`config` must contain the keys"):
-        read_spot(file)
+    for text, message in (
+        ('{"config": [1]}', "`config` must contain the keys"),
+        ('{"config": {"bet": "50%", "bet": "100%"}}', "the key `bet` is given twice"),
+        ("bet: 50%\nbet: 100%", "a.spot, line 2: `bet` is given twice"),
+    ):
+        file.write_text(text)
+        with pytest.raises(PokernetsError, match=message):
+            read_spot(file)
 
 
 def test_a_size_beyond_every_stack_is_all_in() -> None:
@@ -149,6 +154,8 @@ def test_a_lock_that_is_wrong_is_told() -> None:
         ({"lock": "bet30 rest; check rest"}, "only one action can take the `rest`"),
         ({"lock": "bet30 AX; check rest"}, "`AX`"),
         ({"lock_check_fold": "check rest"}, "spot, `lock check fold`: `fold` in"),
+        ({"lock": "check AA; bet30 rest; check KK"}, "`check` occurs twice"),
+        ({"lock": "check rest", "lock_": "bet30 rest"}, "spot, `lock `: `lock` locks the same decision"),
     ):
         with pytest.raises(PokernetsError, match=message):
             solved(**locks)

@@ -26,7 +26,7 @@ from poker.spots.spots import spot_of
 from poker.studio.explorer import explorer
 from poker.studio.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
 from poker.studio.explorer.charts import _Charts
-from poker.studio.explorer.explorer import _START, _Solves
+from poker.studio.explorer.explorer import _START, _Form, _Solves
 from poker.studio.explorer.shelf import Shelf
 from poker.tree import BettingTree, bet_menu, build_tree
 from tests.games import load_rules
@@ -118,6 +118,19 @@ def test_saved_values_are_opened_by_name(tmp_path: Path, monkeypatch: pytest.Mon
         assert "characters; at most" in notify.call_args[0][0]
         again._delete()
         assert Shelf(file, "range", str, show)._choice.options == []
+
+
+def test_a_key_given_twice_in_the_form_is_refused(tmp_path: Path) -> None:
+    with Client(ui_page("/")):
+        form = _Form(Settings("apdcfr", 0.01, 9, 1, 1.0), 1.0, Mock(), tmp_path)
+        form.show(_START)
+        for more, why in (
+            ("bet: 100%", "`bet` is given above"),
+            ("rake: 0\nrake: 0.1", "line 2: `rake` is given twice"),
+        ):
+            form._more.set_value(more)
+            with pytest.raises(PokernetsError, match=f"more settings.*{why}"):
+                assert form.spot
 
 
 @pytest.fixture(scope="module")
