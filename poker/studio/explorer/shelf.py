@@ -1,15 +1,17 @@
 """Spots and ranges that a visitor saves by name and opens again."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
 from poker.run.atomic import write_atomically
-from poker.run.errors import PokernetsError
-from poker.run.limits import check_length
+from poker.run.errors import PokernetsError, printable
+from poker.run.limits import LimitError, check_length, parse_json
 from poker.studio.pages.elements import row
 
 _MOST_CHARACTERS = 1 << 20
@@ -19,51 +21,71 @@ _MOST_CHARACTERS = 1 << 20
 class Shelf:
     """A row of elements that saves a value by name in a JSON file, opens and deletes it.
 
+    A damaged file is renamed, not overwritten, and a notice says so.
+
     Args:
         file: the file.
         kind: name of the kind of value.
         value: returns the value to save.
         show: shows a value that is opened.
+        form: type of the values in JSON.
     """
 
-    def __init__(self, file: Path, kind: str, value: Callable[[], Any], show: Callable[[Any], object]) -> None:
+    def __init__(
+        self,
+        file: Path,
+        kind: str,
+        value: Callable[[], Any],
+        show: Callable[[Any], object],
+        form: type[str] | type[dict[str, Any]] = dict,
+    ) -> None:
         """Build the elements."""
-        self._file, self._value, self._show = file, value, show
+        self._file, self._kind, self._value, self._show, self._form = file, kind, value, show, form
         with row(f"Saved {kind}s"):
             self._choice = ui.select([], label=f"Saved {kind}s", on_change=self._open).props("outlined dense")
             self._name = ui.input(f"Name of the {kind}").props("outlined dense maxlength=60").classes("name")
             ui.button("Save", on_click=self._save).props("flat dense no-caps")
             ui.button("Delete", on_click=self._delete).props("flat dense no-caps")
-        self._choice.set_options(sorted(self._saved()))
+        with _notices():
+            self._choice.set_options(sorted(self._saved()))
 
     def _saved(self) -> dict[str, Any]:
-        try:
-            return dict(json.loads(self._file.read_bytes())) if self._file.exists() else {}
-        except (OSError, ValueError) as error:
-            ui.notify(f"{self._file} cannot be read: {error}", type="warning")
+        """Return the saved values by name; a damaged file is renamed."""
+        if not self._file.exists():
             return {}
+        try:
+            saved = parse_json(self._file.read_bytes())
+            if not isinstance(saved, dict) or not all(isinstance(value, self._form) for value in saved.values()):
+                raise ValueError(f"expected {self._kind}s by name")
+        except (LimitError, ValueError) as error:
+            names = (self._file.with_suffix(f".damaged-{number}.json") for number in count(1))
+            aside = next(name for name in names if not name.exists())
+            self._file.rename(aside)
+            ui.notify(f"{self._file} is damaged ({error}); it was renamed to {aside.name}", type="warning")
+            return {}
+        return saved
 
     def _open(self) -> None:
-        name, saved = self._choice.value, self._saved()
-        if name in saved:
-            self._name.set_value(name)
-            self._show(saved[name])
-            self._choice.set_value(None)  # so that the same name can be chosen again
+        with _notices():
+            name, saved = self._choice.value, self._saved()
+            if name in saved:
+                self._name.set_value(name)
+                self._show(saved[name])
+                self._choice.set_value(None)  # so that the same name can be chosen again
 
     def _save(self) -> None:
-        try:
+        with _notices():
             self._write(self._saved() | {self._title: self._value()})
-        except (PokernetsError, OSError) as error:
-            ui.notify(str(error), type="warning")
 
     def _delete(self) -> None:
-        saved = self._saved()
-        saved.pop(self._title, None)
-        self._write(saved)
+        with _notices():
+            saved = self._saved()
+            saved.pop(self._title, None)
+            self._write(saved)
 
     @property
     def _title(self) -> str:
-        return str(self._name.value or "").strip()[:60] or "unnamed"
+        return printable(str(self._name.value or "")).strip()[:60] or "unnamed"
 
     def _write(self, saved: dict[str, Any]) -> None:
         text = json.dumps(saved, indent=1)
@@ -71,3 +93,12 @@ class Shelf:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self._file, text.encode())
         self._choice.set_options(sorted(saved))
+
+
+@contextmanager
+def _notices() -> Iterator[None]:
+    """Show errors of the block as notices."""
+    try:
+        yield
+    except (PokernetsError, OSError) as error:
+        ui.notify(str(error), type="warning")

@@ -1,5 +1,6 @@
 """The explorer in a browser: a spot is drawn, solved, walked through, another one cancelled; without it, its grids."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -108,16 +109,51 @@ def test_saved_values_are_opened_by_name(tmp_path: Path, monkeypatch: pytest.Mon
     show, notify, file = Mock(), Mock(), tmp_path / "ann/ranges.json"
     monkeypatch.setattr(ui, "notify", notify)
     with Client(ui_page("/")):
-        shelf = Shelf(file, "range", lambda: "AA,KK", show)
+        shelf = Shelf(file, "range", lambda: "AA,KK", show, str)
         shelf._name.set_value("tight")
         shelf._save()
-        again = Shelf(file, "range", lambda: "7" * 2**20, show)
+        again = Shelf(file, "range", lambda: "7" * 2**20, show, str)
         again._choice.set_value("tight")
         show.assert_called_once_with("AA,KK")
         again._save()
         assert "characters; at most" in notify.call_args[0][0]
         again._delete()
-        assert Shelf(file, "range", str, show)._choice.options == []
+        assert Shelf(file, "range", str, show, str)._choice.options == []
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        *('{"btn vs bb": {"board": "Td9d6hQc"},}', "5", "null", "[]", "", '{"a": 5}', '{"\\ud800": {}}', '{"a": NaN'),
+        '{"a": ' + "[" * 100_000,
+    ],
+)
+def test_a_damaged_file_of_saved_spots_is_set_aside(
+    damaged: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notify, file, earlier = Mock(), tmp_path / "spots.json", tmp_path / "spots.damaged-1.json"
+    monkeypatch.setattr(ui, "notify", notify)
+    file.write_text(damaged)
+    earlier.write_text("of another day")
+    with Client(ui_page("/")):
+        shelf = Shelf(file, "spot", lambda: {"board": "KsQsJs"}, Mock())
+        assert "spots.json is damaged" in notify.call_args[0][0]
+        assert notify.call_args[0][0].endswith("; it was renamed to spots.damaged-2.json")
+        for _ in range(2):
+            shelf._save()
+    assert (tmp_path / "spots.damaged-2.json").read_text() == damaged
+    assert (earlier.read_text(), json.loads(file.read_text())) == ("of another day", {"unnamed": {"board": "KsQsJs"}})
+
+
+def test_a_file_of_saved_spots_that_cannot_be_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notify = Mock()
+    monkeypatch.setattr(ui, "notify", notify)
+    with Client(ui_page("/")):
+        shelf = Shelf(tmp_path, "spot", dict, Mock())
+        shelf._save()
+        shelf._delete()
+    assert ["directory" in call[0][0] for call in notify.call_args_list] == [True] * 3
+    assert tmp_path.is_dir()
 
 
 def test_a_key_given_twice_in_the_form_is_refused(tmp_path: Path) -> None:
