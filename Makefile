@@ -78,6 +78,7 @@ $(VENV)/.extras: $(INSTALLED)
 	touch $@
 
 test: $(INSTALLED) $(VENV)/.extras
+	@$(BIN)/python -m tests.needs
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(INSTALLED)

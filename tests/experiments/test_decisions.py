@@ -24,10 +24,10 @@ from poker.spots.report import Settings
 from poker.tree.spots import spot_bets, spot_root
 from tests.cases import cases
 from tests.formats.samples import sample
-from tests.games import CONF, SIX
+from tests.games import SIX
+from tests.needs import SET
 from tests.search.even_leaf import EvenLeaf
 
-SET = CONF.parents[1] / "shared" / "data" / "pokerbench.tar.xz"
 SOLVER = "solver, even ranges"
 PREFLOP = sample("decisions_preflop")
 POSTFLOP = sample("decisions_postflop")

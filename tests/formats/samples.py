@@ -8,9 +8,7 @@ import pytest
 
 from poker.formats.histories import hands_of, text_of
 from poker.formats.played import HistoryError, PlayedHand
-from tests.games import CONF
-
-ARCHIVE = CONF.parents[1] / "shared" / "data" / "nolimit_hands.tar.xz"
+from tests.needs import ARCHIVE
 
 
 def sample(name: str) -> str:

@@ -1,23 +1,31 @@
 """Chromium, where there is one: what a person with a browser does and sees."""
 
 import json
-import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.needs import BROWSER, DRIVER
+
 T = TypeVar("T")
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS = 120
+_FLAGS = (
+    *("headless=new", "no-sandbox", "no-first-run", "window-size=1280,900"),
+    *(
+        f"disable-{name}"
+        for name in ("gpu", "quic", "dev-shm-usage", "background-networking", "component-update", "sync")
+    ),
+)
 
 
 class Browser:
@@ -151,27 +159,17 @@ class Browser:
 
 
 def open_browser(url: str) -> Iterator[Browser]:
-    """For a fixture; skips where there is no chromium or no driver for it."""
-    binary = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    if binary is None or driver is None:
+    """For a fixture; skips where there is no chromium or no driver for it, and fails where that does not start."""
+    if BROWSER is None or DRIVER is None:
         pytest.skip("no chromium with chromedriver on the PATH")
     options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    quiet = ("gpu", "dev-shm-usage", "background-networking", "component-update", "sync")
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--window-size=1280,900",
-        *(f"--disable-{name}" for name in quiet),
-    ):
-        options.add_argument(argument)
+    options.binary_location = BROWSER
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        chrome = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    except WebDriverException as error:
-        pytest.skip(f"chromium does not start: {error}")
-    try:
-        yield Browser(chrome, url)
-    finally:
-        chrome.quit()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for flag in (*_FLAGS, f"user-data-dir={profile}"):
+            options.add_argument(f"--{flag}")
+        chrome = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+        try:
+            yield Browser(chrome, url)
+        finally:
+            chrome.quit()

@@ -1,12 +1,14 @@
 """A person plays in a real browser, reads a review, and comes back."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 from selenium.webdriver.common.by import By
 
 from tests.studio.pages.browser import Browser, open_browser
-from tests.studio.pages.serving import serving
+from tests.studio.pages.serving import ROOT, serving
 
 LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
 HANDS = 8
@@ -72,3 +74,12 @@ def test_hands_reload_review(browser: Browser) -> None:
         browser.size(width, 900)
         assert browser.all(".header")[0].size["height"] <= 52
     browser.check_page()
+
+
+def test_the_first_line_of_make_test_names_what_is_skipped() -> None:
+    installed = (f"--old-file=.venv/.{name}" for name in ("installed", "extras"))
+    recipe = subprocess.run(["make", "-n", *installed, "test"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert recipe.stdout.splitlines()[0].split()[1:] == ["-m", "tests.needs"]
+    command = [sys.executable, "-m", "tests.needs"]
+    done = subprocess.run(command, cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True, check=True)
+    assert "tests in a browser (sudo apt-get install chromium chromium-driver); tests on a GPU" in done.stdout
