@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import anyio.to_thread
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,7 +39,13 @@ _TEXT_BYTES = 900_000
 """Most characters of a hand; a request has up to 1 MiB."""
 _MOST_PROFILES = 20
 """Most players in an answer."""
+MOST_WAITING = 16
+"""Most questions that wait while another is answered."""
 _REVIEWER = ""
+
+
+class BusyError(PokernetsError):
+    """Too many questions wait for an answer."""
 
 
 class Question(BaseModel):
@@ -176,6 +183,35 @@ class Desk:
         """
         answer: dict[str, Any] = self._pool.ask("", Call("", "to", (question,)))
         return answer
+
+
+class Queue:
+    """Questions that wait for a desk, which answers one at a time.
+
+    They wait without a thread, so that they do not hold up pages and files, which are served by threads.
+
+    Args:
+        desk: the desk.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        """Start with nobody waiting."""
+        self._desk, self._turn, self._length = desk, anyio.CapacityLimiter(1), 0
+
+    async def answer(self, question: Question) -> dict[str, Any]:
+        """Return the answer in JSON values, after those of earlier questions.
+
+        Raises:
+            BusyError: `MOST_WAITING` questions wait.
+            PokernetsError: the question cannot be answered.
+        """
+        if self._length > MOST_WAITING:
+            raise BusyError(f"{MOST_WAITING} questions wait for their answers: send this one again later")
+        self._length += 1
+        try:
+            return await anyio.to_thread.run_sync(self._desk.answer, question, limiter=self._turn)
+        finally:
+            self._length -= 1
 
 
 class _Answers:

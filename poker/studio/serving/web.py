@@ -1,7 +1,7 @@
 """The HTTP interface of the table's server in JSON, and the page that describes it, made from its OpenAPI document."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from html import escape
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from nicegui import app, run, ui
+from nicegui import app, ui
 from pydantic import ValidationError
 
 from poker.game.rules import Rules
@@ -20,15 +20,27 @@ from poker.run.commands import PROGRAM
 from poker.run.errors import PokernetsError
 from poker.studio.pages.elements import Fill, Needs, html
 from poker.studio.serving.answers import RefusedQuestion
-from poker.studio.serving.questions import KINDS, MEMORY_GIB, SECONDS, Desk, Question, described, reasons
+from poker.studio.serving.questions import (
+    KINDS,
+    MEMORY_GIB,
+    MOST_WAITING,
+    SECONDS,
+    BusyError,
+    Desk,
+    Question,
+    Queue,
+    described,
+    reasons,
+)
 
 PLACE = "/api"
 _LIMITS = (
     f"POST a question as JSON, with the token of this server if it has one (`?token=`). The server answers one question"
-    f" at a time. It refuses solves that usually need more than {SECONDS:g} s or {MEMORY_GIB:g} GiB. A question that"
-    " cannot be answered returns status 422 with the reason as `detail`."
+    f" at a time; {MOST_WAITING} more wait, and others return status 429. It refuses solves that usually need more than"
+    f" {SECONDS:g} s or {MEMORY_GIB:g} GiB. A question that cannot be answered returns status 422 with the reason as"
+    " `detail`."
 )
-_REFUSALS = {422: "The question cannot be answered", 500: "The agent has failed"}
+_REFUSALS = {422: "The question cannot be answered", 429: "Too many questions wait", 500: "The agent has failed"}
 
 
 def make(
@@ -50,11 +62,11 @@ def make(
         processes: processes of the agents, as in `Pool`.
     """
     desk = Desk(game, agents, reviewer, threads, processes)
-    served = interface(desk)
+    served, queue = interface(desk), Queue(desk)
     app.mount(PLACE, served)
 
     async def fill(_: str) -> None:
-        _show(served.openapi(), desk)
+        _show(served.openapi(), queue)
 
     return fill
 
@@ -62,7 +74,7 @@ def make(
 def interface(desk: Desk) -> FastAPI:
     """Return the HTTP interface of a desk."""
     served = FastAPI(title="pokernets", version=version(PROGRAM), description=_LIMITS, docs_url=None, redoc_url=None)
-
+    queue = Queue(desk)
     refusals: dict[int | str, dict[str, Any]] = {
         status: {"model": RefusedQuestion, "description": why} for status, why in _REFUSALS.items()
     }
@@ -73,29 +85,29 @@ def interface(desk: Desk) -> FastAPI:
             summary=kind.title,
             description=described(kind.question),
             responses={200: {"model": kind.answer, "description": described(kind.answer)}, **refusals},
-        )(_answering(desk, kind.question))
+        )(_answering(queue, kind.question))
 
     @served.exception_handler(RequestValidationError)
     async def no_question(_: Request, error: RequestValidationError) -> JSONResponse:
         return JSONResponse({"detail": reasons(error.errors())}, 422)
 
-    def refused(status: int, _: Request, error: Exception) -> JSONResponse:
+    async def refused(status: int, _: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, status)
 
-    for error, status in ((PokernetsError, 422), (ChildFailure, 500)):
+    for error, status in ((PokernetsError, 422), (BusyError, 429), (ChildFailure, 500)):
         served.add_exception_handler(error, partial(refused, status))
     return served
 
 
-def _answering(desk: Desk, kind: type[Question]) -> Callable[[Any], JSONResponse]:
-    def answer(question: Any) -> JSONResponse:
-        return JSONResponse(desk.answer(question))
+def _answering(queue: Queue, kind: type[Question]) -> Callable[[Any], Awaitable[JSONResponse]]:
+    async def answer(question: Any) -> JSONResponse:
+        return JSONResponse(await queue.answer(question))
 
     answer.__annotations__["question"] = kind  # FastAPI parses and describes the body by this type
     return answer
 
 
-def _show(document: dict[str, Any], desk: Desk) -> None:
+def _show(document: dict[str, Any], queue: Queue) -> None:
     """Show each question with its fields, an example that can be changed and sent, and the answer."""
     schemas = document["components"]["schemas"]
     with ui.element("section").classes("api"):
@@ -114,14 +126,14 @@ def _show(document: dict[str, Any], desk: Desk) -> None:
             )
             button = ui.button("Send").props("no-caps dense")
             output = html().props("role=status")
-            button.on_click(partial(_send, desk, kind, field, output))
+            button.on_click(partial(_send, queue, kind, field, output))
 
 
-async def _send(desk: Desk, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
+async def _send(queue: Queue, kind: type[Question], field: ui.textarea, output: ui.html) -> None:
     output.set_content("Asking …")
     try:
         question = kind.model_validate_json(str(field.value))
-        text = json.dumps(await run.io_bound(desk.answer, question))
+        text = json.dumps(await queue.answer(question))
     except ValidationError as error:
         text = reasons(error.errors())
     except (PokernetsError, ChildFailure) as error:

@@ -1,12 +1,17 @@
 """HTTP and tools of language models: the answers of the Python interface, limits, and rubbish."""
 
+import asyncio
 import json
 import random
 import sys
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import anyio.to_thread
+import httpx
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
@@ -131,7 +136,7 @@ def test_the_document_describes_questions_answers_and_refusals(client: TestClien
             status: answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             for status, answer in operation["responses"].items()
         }
-        assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "500"), "RefusedQuestion")}
+        assert schemas == {"200": kind.answer.__name__, **dict.fromkeys(("422", "429", "500"), "RefusedQuestion")}
         assert document["components"]["schemas"][kind.answer.__name__]["properties"]
 
 
@@ -139,7 +144,6 @@ def test_the_document_describes_questions_answers_and_refusals(client: TestClien
 def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     """A client of the protocol's own library talks to `pokernets mcp`."""
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
-    import anyio  # noqa: PLC0415
     from mcp import ClientSession, StdioServerParameters  # noqa: PLC0415
     from mcp.client.stdio import stdio_client  # noqa: PLC0415
 
@@ -198,6 +202,29 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     assert "`pot` must be a positive whole number" in refusals[0]
     assert "unknown tool `nothing`; choose from solve, ask, review, profile" in refusals[2]
     assert "the text contains a lone surrogate" in refusals[3]
+
+
+def test_questions_wait_without_threads_and_more_than_a_few_are_refused() -> None:
+    end = threading.Event()
+
+    class Slow:
+        def answer(self, _: questions.Question) -> dict[str, Any]:
+            assert end.wait(60)
+            return {}
+
+    async def ask() -> tuple[list[httpx.Response], float]:
+        served = httpx.ASGITransport(interface(cast(Desk, Slow())))
+        async with httpx.AsyncClient(transport=served, base_url="http://localhost") as client:
+            asked = [asyncio.create_task(client.post("/profile", json={"text": "x"})) for _ in range(45)]
+            await asyncio.wait(asked, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+            threads = anyio.to_thread.current_default_thread_limiter().borrowed_tokens  # which serve files
+            end.set()
+            return await asyncio.gather(*asked), threads
+
+    answers, threads = asyncio.run(ask())
+    assert threads == 0
+    assert Counter(answer.status_code for answer in answers) == {200: 1 + questions.MOST_WAITING, 429: 28}
+    assert answers[-1].json() == {"detail": "16 questions wait for their answers: send this one again later"}
 
 
 def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
