@@ -48,6 +48,9 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(main)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+            if getattr(sys, name) is None:  # closed, as by `>&-`
+                setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
         if isinstance(sys.stdout, TextIOWrapper):  # an ASCII terminal cannot print ±
             sys.stdout.reconfigure(errors="replace")
         before = os.environ.get(_FULL_ERROR, "0")

@@ -60,9 +60,9 @@ def main() -> None:
     name, *arguments = sys.argv[1:] or ["--help"]
     verb = VERBS.get(name)
     if name == "--version":
-        print(f"pokernets {__version__}")
+        _print(f"pokernets {__version__}")
     elif name in ("--help", "-h"):
-        print(_usage())
+        _print(_usage())
     elif reason := unsupported():
         print(f"error: {reason}", file=sys.stderr)
         sys.exit(2)
@@ -79,6 +79,14 @@ def main() -> None:
     else:
         print(f"error: unknown command `{name}`; choose from {', '.join([*VERBS, _KERNELS])}", file=sys.stderr)
         sys.exit(2)
+
+
+def _print(text: str) -> None:
+    """Print a text, unless the reader has closed the pipe, as `| true` does."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(script: str, arguments: list[str]) -> None:

@@ -125,9 +125,10 @@ def test_interrupts_and_closed_pipes_end_quietly(capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit, match="130"):
         main()
     assert capsys.readouterr().err.startswith("interrupted; run the same command to continue")
-    command = f"{shlex.quote(sys.executable)} -m data_gen --help | true"
-    done = subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert done.stderr == ""
+    for words in ("data_gen --help | true", "pokernets --help | true", "data_gen --cfg job >&-"):
+        command = f"{shlex.quote(sys.executable)} -m {words}"
+        done = subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True, text=True)
+        assert done.stderr == ""
 
 
 def test_a_terminal_in_ascii_gets_the_result(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,16 +33,24 @@ def run(
 
     from poker.studio.serving.questions import Desk  # noqa: PLC0415
 
-    anyio.run(_serve, Desk(game, agents, reviewer, threads, processes))
+    try:
+        anyio.run(_serve, Desk(game, agents, reviewer, threads, processes))
+    except* (BrokenPipeError, anyio.BrokenResourceError):  # the client has gone
+        pass
 
 
 async def _serve(desk: Any) -> None:
-    import anyio.to_thread  # noqa: PLC0415
+    import anyio  # noqa: PLC0415
     from mcp.server.lowlevel import Server  # noqa: PLC0415
     from mcp.server.stdio import stdio_server  # noqa: PLC0415
+    from mcp.shared.message import SessionMessage  # noqa: PLC0415
     from mcp_types import (  # noqa: PLC0415
+        INVALID_REQUEST,
+        PARSE_ERROR,
         CallToolRequestParams,
         CallToolResult,
+        ErrorData,
+        JSONRPCError,
         ListToolsResult,
         TextContent,
         Tool,
@@ -51,8 +59,9 @@ async def _serve(desk: Any) -> None:
     from pydantic import ValidationError  # noqa: PLC0415
 
     from poker.run.child import ChildFailure  # noqa: PLC0415
-    from poker.studio.serving.questions import KINDS, described, reasons  # noqa: PLC0415
+    from poker.studio.serving.questions import KINDS, Queue, described, reasons  # noqa: PLC0415
 
+    queue = Queue(desk)
     tools = [
         Tool(
             name=name,
@@ -79,7 +88,7 @@ async def _serve(desk: Any) -> None:
             if params.name not in KINDS:
                 raise PokernetsError(f"unknown tool `{params.name[:100]}`; choose from {', '.join(KINDS)}")
             question = KINDS[params.name].question.model_validate(params.arguments or {})
-            answer = await anyio.to_thread.run_sync(desk.answer, question)
+            answer = await queue.answer(question)
         except ValidationError as error:
             return refusal(reasons(error.errors()))
         except (PokernetsError, ChildFailure) as error:
@@ -89,6 +98,32 @@ async def _serve(desk: Any) -> None:
     def refusal(why: str) -> CallToolResult:
         return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
 
+    def unreadable(error: ValidationError) -> JSONRPCError:
+        """Return the answer to a line that is no message, which the library passes on as an error."""
+        problem = error.errors()[0]
+        message, code = problem["input"], INVALID_REQUEST
+        try:
+            message = json.loads(message) if isinstance(message, str) else message
+        except (ValueError, RecursionError):
+            code = PARSE_ERROR
+        number = message.get("id") if isinstance(message, dict) else None
+        return JSONRPCError(
+            jsonrpc="2.0",
+            id=number if type(number) is int or (isinstance(number, str) and number.isprintable()) else None,
+            error=ErrorData(code=code, message=f"this line is not a message of JSON-RPC: {problem['msg']}"),
+        )
+
     server = Server("pokernets", version=version(PROGRAM), on_list_tools=listed, on_call_tool=called)
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    passed_on, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+    async def receive() -> None:
+        async with passed_on:
+            async for item in read:
+                if isinstance(item, ValidationError):
+                    await write.send(SessionMessage(unreadable(item)))
+                else:
+                    await passed_on.send(item)
+
+    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+        tasks.start_soon(receive)
+        await server.run(messages, write, server.create_initialization_options())

@@ -1,6 +1,7 @@
 """HTTP and tools of language models: the answers of the Python interface, limits, and rubbish."""
 
 import asyncio
+import io
 import json
 import random
 import sys
@@ -20,7 +21,7 @@ import pokernets
 from poker.formats.histories import hands_of
 from poker.play.lineup import AgentSpec
 from poker.studio.server.access import Access
-from poker.studio.serving import questions
+from poker.studio.serving import mcp, questions
 from poker.studio.serving.loaded_agent import LoadedAgent
 from poker.studio.serving.questions import KINDS, Desk, SpotQuestion
 from poker.studio.serving.web import interface
@@ -202,6 +203,38 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     assert "`pot` must be a positive whole number" in refusals[0]
     assert "unknown tool `nothing`; choose from solve, ask, review, profile" in refusals[2]
     assert "the text contains a lone surrogate" in refusals[3]
+
+
+class _NobodyReads(io.RawIOBase):
+    """The output of a program whose client has gone."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: object) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_every_line_that_is_no_message_is_refused(is_read: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tools answer to the id that the line has, or end quietly once nobody reads their answers."""
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    call = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "profile", "arguments": %s}}'
+    lines = [call % (2, r'{"text": "\ud800"}'), call % (r'"\ud800"', "{}")]
+    lines += ["rubbish", "[1]", "[" * 10_000, '{"jsonrpc": "2.0", "id": "a"}', "", "\ud800"]
+    answers = io.BytesIO()
+    for name, stream in (
+        ("stdin", io.BytesIO("\n".join(lines).encode(errors="surrogatepass"))),
+        ("stdout", answers if is_read else io.BufferedWriter(_NobodyReads())),
+    ):
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(stream))
+    mcp.run(game=RULES, agents=[], reviewer=None, threads=1, processes=0)
+    if is_read:
+        refusals = [json.loads(line) for line in answers.getvalue().splitlines()]
+        assert [one["id"] for one in refusals] == [2, *[None] * 4, "a", None, None]
+        codes = [-32600, -32600, -32700, -32600, -32700, -32600, -32700, -32700]
+        assert [one["error"]["code"] for one in refusals] == codes
+        assert all("this line is not a message" in one["error"]["message"] for one in refusals)
 
 
 def test_questions_wait_without_threads_and_more_than_a_few_are_refused() -> None:
