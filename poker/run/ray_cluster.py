@@ -1,6 +1,6 @@
 """Tasks on the machines of a Ray cluster, with the interface of `poker.run.parallel`.
 
-There is one actor per core (or per `cores_per_worker`). It is prepared once and then takes one task at a time. If an
+There is one actor per core. It is prepared once and then takes one task at a time. If an
 actor or its machine dies, another takes its task. Every machine needs this project installed and sees the artifacts
 under the same path.
 """
@@ -8,13 +8,13 @@ under the same path.
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic
 
 from poker.run.commands import how_to_install
 from poker.run.errors import PokernetsError
-from poker.run.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, T, Work
+from poker.run.parallel import ALL_THREADS, TOO_MANY_DEATHS, Cluster, R, T, Work
 
 _DEATHS = 3
 
@@ -25,20 +25,11 @@ class RayCluster(Cluster):
     Args:
         address: address of the cluster; `auto` for the cluster that this machine belongs to, None to start one on this
             machine.
-        workers: number of workers; None for as many as there are cores for.
-        cores_per_worker: cores of each worker.
-        gpus_per_worker: share of a GPU of each worker.
     """
 
     one_machine = False
 
-    def __init__(
-        self,
-        address: str | None = None,
-        workers: int | None = None,
-        cores_per_worker: int = 1,
-        gpus_per_worker: float = 0.0,
-    ) -> None:
+    def __init__(self, address: str | None = None) -> None:
         """Connect to the cluster.
 
         Raises:
@@ -55,9 +46,7 @@ class RayCluster(Cluster):
                 ray.init(address=address, log_to_driver=False, include_dashboard=False, logging_level="error")
             except (ConnectionError, ValueError) as error:
                 raise PokernetsError(f"no Ray cluster at cluster.address={address}: {error}") from error
-        cores = int(ray.cluster_resources().get("CPU", 1))
-        self._workers = workers or max(1, cores // cores_per_worker)
-        self._share = {"num_cpus": cores_per_worker, "num_gpus": gpus_per_worker}
+        self._workers = int(ray.cluster_resources().get("CPU", 1))
 
     @property
     def workers(self) -> int:
@@ -66,7 +55,7 @@ class RayCluster(Cluster):
 
     def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
         """Run tasks on workers of their own and yield their results in the order in which they finish."""
-        team = _RayTeam(self._ray, work, self._workers, self._share)
+        team = _RayTeam(self._ray, work, self._workers)
         try:
             yield from team.run(tasks)
         finally:
@@ -74,11 +63,12 @@ class RayCluster(Cluster):
 
 
 class _RayTeam(Generic[T, R]):
-    def __init__(self, ray: Any, work: Work[T, R], workers: int, share: Mapping[str, float]) -> None:
+    def __init__(self, ray: Any, work: Work[T, R], workers: int) -> None:
         self._ray, self._workers = ray, workers
         self._prepare = ray.put(work.prepare)
-        variables = _variables(work, int(share["num_cpus"]))
-        self._actor = ray.remote(**share, runtime_env={"env_vars": variables})(_Actor)
+        path = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))
+        variables = {**dict.fromkeys(ALL_THREADS, "1"), "PYTHONPATH": path}
+        self._actor = ray.remote(num_cpus=1, runtime_env={"env_vars": variables})(_Actor)
         self._idle: list[Any] = []
         self._running: dict[Any, tuple[Any, list[T]]] = {}
         """Each worker's task; empty while the worker starts."""
@@ -154,8 +144,3 @@ class _Actor:
         if self._function is None:
             self._function = self._prepare()
         return self._function(task)
-
-
-def _variables(work: Work[Any, Any], cores: int) -> dict[str, str]:
-    threads = dict.fromkeys(ALL_THREADS, str(cores)) | ({} if work.share_cores else dict.fromkeys(BLAS_THREADS, "1"))
-    return {**threads, "PYTHONPATH": os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))}

@@ -106,7 +106,7 @@ class FakeRay:
 
 
 def test_the_task_of_a_worker_without_memory_is_taken_by_another(capsys: pytest.CaptureFixture[str]) -> None:
-    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(doubled)), 2, {"num_cpus": 1})
+    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(doubled)), 2)
     assert sorted(team.run([1, 2, 3])) == [2, 4, 6]
     assert capsys.readouterr().err.count("a worker was lost") == 1
 

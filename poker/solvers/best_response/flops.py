@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import is_holdem
 from poker.game.cards import HOLDEM, PREFLOP_CLASS
 from poker.game.rules import Rules
-from poker.game.state import HandState, PolicyFunction, public_state
+from poker.game.state import PolicyFunction
 from poker.kernels.cards.hands import HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities, canonical_boards
 from poker.kernels.types import Board, Floats, Reals
@@ -195,20 +195,6 @@ class SeatResponse:
         walk = RangeWalk(tree, on_tree(tree, policy), self.responder)
         values = [walk.values(node, board, reach * live) for node, reach in zip(self.entries, self.reach, strict=True)]
         return live * np.array(values).reshape(-1, NUM_HANDS)
-
-    def states(self, flop: int) -> list[HandState]:
-        """Return the public states at which the policy is queried on a flop.
-
-        Args:
-            flop: number of the canonical flop.
-        """
-        tree, board = self.tree, tuple(canonical_boards(3)[flop].tolist())
-        on_flop = np.zeros(len(tree), bool)
-        on_flop[self.entries] = True
-        for node in range(len(tree)):  # parents come first
-            on_flop[node] |= tree.parent[node] >= 0 and on_flop[tree.parent[node]]
-        opponents = on_flop & (tree.kind == Kind.DECISION) & (tree.player != self.responder)
-        return [public_state(tree.betting(node), board) for node in np.flatnonzero(opponents).tolist()]
 
 
 def flop_values(seats: Sequence[SeatResponse], policy: PolicyFunction, flop: int) -> FlopValues:
