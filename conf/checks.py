@@ -11,8 +11,6 @@ from hydra.utils import get_object
 from poker.run.errors import PokernetsError
 
 _PLAIN = (int, float, str, bool, NoneType)
-_LEAST = {"threads": 1, "batch_rows": 1, "epoch_rows": 1, "shards": 1, "patience": 0, "weight_decay": 0}
-_POSITIVE = ("learning_rate", "huber_delta")
 
 
 def check(node: Any) -> None:
@@ -30,7 +28,10 @@ def check(node: Any) -> None:
     if isinstance(node, dict) and "_target_" in node:
         hints = _hints(get_object(node["_target_"]))
         for key, value in node.items():
-            expected = _range(key, value) or _kind(value, hints.get(key, Any))
+            is_number = isinstance(value, int | float)
+            expected = _kind(value, hints.get(key, Any)) or ("a number" if is_number and math.isnan(value) else "")
+            if key.endswith("seed") and is_number and value < 0:  # numpy refuses it without the name
+                expected = "at least 0"
             if expected:
                 raise PokernetsError(f"{node['_target_']}: '{key}' must be {expected}, not {value!r}")
     for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
@@ -42,17 +43,6 @@ def _hints(target: Any) -> dict[str, Any]:
         return get_type_hints(target.__init__ if inspect.isclass(target) else target)
     except NameError:  # from names that are imported only for type checkers
         return {}
-
-
-def _range(key: str, value: Any) -> str:
-    """Return the range that a parameter needs if `value` is outside it; otherwise an empty string."""
-    if not isinstance(value, int | float):
-        return ""
-    if key in _POSITIVE and not 0 < value < math.inf:
-        return "positive"
-    if key in _LEAST and not _LEAST[key] <= value < math.inf:
-        return f"at least {_LEAST[key]}"
-    return "at least 0" if key.endswith("seed") and value < 0 else "a number" if math.isnan(value) else ""
 
 
 def _kind(value: Any, hint: Any) -> str:

@@ -112,14 +112,8 @@ def recorded(config: DictConfig, settings: Any) -> Iterator[None]:
 
 def command_line() -> str:
     """Return the command line that started this process, as it was typed, without secrets."""
-    if RUNS_PROGRAM:  # `pokernets VERB` calls an entry point with other arguments
-        words = sys.orig_argv
-        typed = next((words[at + 1 :] for at, word in enumerate(words) if Path(word).name == PROGRAM), sys.argv[1:])
-        return shlex.join([PROGRAM, *_without_secrets(typed)])
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
-    return shlex.join(["python", *program, *_without_secrets(sys.argv[1:])])
-
-
-def _without_secrets(arguments: list[str]) -> list[str]:
-    return [argument for argument in arguments if argument.partition("=")[0].lstrip("+") not in SECRETS]
+    words = [word for word in sys.orig_argv if word.partition("=")[0].lstrip("+") not in SECRETS]
+    if not RUNS_PROGRAM:
+        return shlex.join(["python", *words[1:]])
+    typed = next((words[at + 1 :] for at, word in enumerate(words) if Path(word).name == PROGRAM), sys.argv[1:])
+    return shlex.join([PROGRAM, *typed])

@@ -71,13 +71,3 @@ def _table_of_six(settings: list[str]) -> Page:
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:
     """Return the value function of AIVAT."""
     return ValueFunctionSpec(partial(build, settings), settings)
-
-
-def part(settings: Mapping[str, Any]) -> Callable[[], Any]:
-    """Return a function that builds what `settings` describe."""
-    return partial(build, settings)
-
-
-def parts(**settings: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
-    """Return functions by name that each build a part."""
-    return {name: part(node) for name, node in settings.items()}

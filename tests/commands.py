@@ -35,6 +35,7 @@ def run_script(script: Path, *arguments: object, cwd: Path = ROOT) -> Done:
     status: object = 0
     with (
         mock.patch.object(sys, "argv", [str(script), *map(str, arguments)]),
+        mock.patch.object(sys, "orig_argv", ["python", str(script), *map(str, arguments)]),
         contextlib.redirect_stdout(io.StringIO()) as stdout,
         contextlib.redirect_stderr(io.StringIO()) as stderr,
         contextlib.chdir(cwd),

@@ -22,6 +22,7 @@ def test_every_part_is_measured(device: str, tmp_path: Path, monkeypatch: pytest
     out = tmp_path / "gpu.json"
     parts = [part for part in PARTS if device != "torch" or part != "tables"]  # turns take the interpreter minutes
     monkeypatch.setattr(sys, "argv", ["gpu.py", "--device", device, "--tiny", "--out", str(out), *parts])
+    monkeypatch.setattr(sys, "orig_argv", ["python", *sys.argv])
     status = main()
     record = json.loads(out.read_text())
     assert f"--device {device} --tiny --out gpu.json" in record["command"]

@@ -62,7 +62,6 @@ def refused(command: str, *arguments: str) -> str:
         # values of a wrong type or out of range
         ("data_gen", ("job=blueprint", "job.bits=many"), "data_gen.blueprint.run: 'bits' must be int, not 'many'"),
         ("data_gen", ("job=blueprint", "solver=dcfr", "solver.threads=x"), "'threads' must be int, not 'x'"),
-        ("data_gen", ("job=leaf_states", "job.shards=-1"), "'shards' must be at least 1, not -1"),
         ("evaluate", ("evaluate=match", TWO, "hands=1e3"), "MatchSettings: 'hands' must be int, not 1000.0"),
         ("evaluate", ("evaluate=match", TWO, "seed=-1"), "must be at least 0, not -1"),
         ("evaluate", (*LIMITED, "search.seconds_per_decision=nan"), "'seconds_per_decision' must be a number, not nan"),

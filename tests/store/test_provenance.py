@@ -40,7 +40,7 @@ def test_artifacts_that_settings_name_are_told_by_fingerprint(tmp_path: Path) ->
 
 def test_no_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The token of a table lets others in: a report, which the visitors of the table see too, does without it."""
-    monkeypatch.setattr("sys.argv", ["evaluate.py", "evaluate=play", "token=abc123", "port=0"])
+    monkeypatch.setattr("sys.orig_argv", ["python", "evaluate.py", "evaluate=play", "token=abc123", "port=0"])
     with configured({"token": "abc123", "pages": [{"token": "abc123", "hands": 3}]}, {}, command_line()):
         record = provenance()
     assert record["configuration"] == {"token": None, "pages": [{"token": None, "hands": 3}]}
