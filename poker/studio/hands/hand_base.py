@@ -58,12 +58,6 @@ CREATE TABLE IF NOT EXISTS counts (
     hand INTEGER, player TEXT, measure TEXT, did INTEGER, opportunities INTEGER, PRIMARY KEY (hand, player, measure)
     ) WITHOUT ROWID;
 """
-_VERSION = 1
-"""Version of the schema, as SQLite's `user_version`; version 0 lacks the columns of `_ADDED`."""
-_ADDED = (
-    *("hands ADD begun TEXT DEFAULT ''", "hands ADD stakes TEXT DEFAULT ''", "hands ADD pot REAL"),
-    "seats ADD expected REAL",
-)
 ORDERS = {
     **{"begun": "h.begun", "stakes": "h.stakes", "position": "s.position", "cards": "s.cards", "board": "h.board"},
     **{"line": "h.line", "pot": "h.pot", "net": "s.net", "expected": "COALESCE(s.expected, s.net)"},
@@ -331,28 +325,9 @@ def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
     if text == before:
         return
     base.execute("UPDATE hands SET text = ? WHERE id = ?", (text, number))
-    cards = ((seat.cards, number, seat.position) for seat in hand.seats)
-    base.executemany("UPDATE seats SET cards = ? WHERE hand = ? AND position = ? AND cards = ''", cards)
-    _derive(base, number, text)
-
-
-def _derive(base: sqlite3.Connection, number: int, text: str) -> None:
-    """Set the columns of a hand in `_ADDED`, and its cards, from its text."""
-    for hand in rows_of(hands_of(text, "the hand") if text else (), ""):
-        row = hand.begun, hand.stakes, hand.pot, number
-        base.execute("UPDATE hands SET begun = ?, stakes = ?, pot = ? WHERE id = ?", row)
-        seats = ((seat.cards, seat.expected, number, seat.position) for seat in hand.seats)
+    for merged in rows_of(hands_of(text, "the hand"), ""):
+        seats = ((seat.cards, seat.expected, number, seat.position) for seat in merged.seats)
         base.executemany("UPDATE seats SET cards = ?, expected = ? WHERE hand = ? AND position = ?", seats)
-
-
-def _upgrade(base: sqlite3.Connection) -> None:
-    """Add the columns that a file of an earlier version lacks, and set them from the texts of the hands."""
-    if "pot" not in {row[1] for row in base.execute("PRAGMA table_info(hands)")}:
-        for column in _ADDED:
-            base.execute(f"ALTER TABLE {column}")
-    for number, text in base.execute("SELECT id, text FROM hands").fetchall():
-        _derive(base, number, text)
-    base.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 class HandBase:
@@ -365,7 +340,7 @@ class HandBase:
     """
 
     def __init__(self, path: Path) -> None:
-        """Make the file if it does not exist, and add columns that it lacks.
+        """Make the file if it does not exist.
 
         Raises:
             PokernetsError: the file is not such a database.
@@ -374,8 +349,6 @@ class HandBase:
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as base:
             base.executescript(_SCHEMA)
-            if base.execute("PRAGMA user_version").fetchone()[0] < _VERSION:
-                _upgrade(base)
 
     def add(self, source: str, hands: Iterable[HandRow]) -> int:
         """Add the new hands of a source, and hole cards that the source has to hands that lack them.
@@ -522,6 +495,7 @@ class HandBase:
                 base.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
                 yield base
         except sqlite3.DatabaseError as error:
-            is_full = "full" in str(error)
-            why = "is full: move it away to start a new one" if is_full else f"cannot be used: {error}"
-            raise PokernetsError(f"the database of hands {self._path} {why}") from error
+            why = "is full" if "full" in str(error) else f"cannot be used ({error})"
+            raise PokernetsError(
+                f"the database of hands {self._path} {why}: move it away to start a new one"
+            ) from error
