@@ -75,7 +75,7 @@ def make(
             ui.label(str(error)).props("role=alert")
             return
         if visit is not None and not ui.context.client.is_deleted:  # the server is running and the page is still open
-            _Table(visit, titles)
+            Table(visit, titles)
 
     async def fill(visitor: str) -> None:
         async def choose(name: str) -> None:
@@ -99,26 +99,27 @@ def make(
     return fill
 
 
-class _Table:
+class Table:
     """One browser's page of a game.
 
     Controls are rebuilt for every state of the game, so that a click on an old state has no effect.
     """
 
     def __init__(self, visit: Visit, titles: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Build the page of a visit; `titles` are what it calls the agents, by name."""
         self._visit, self._titles = visit, titles
         self._game = visit.game
         self._version = -1, ""
         self._acting = -1, -1
         with ui.element("div").classes("columns table"):
             with ui.element("section").classes("table-side").props('aria-label="Table"'):
-                self._felt = html("felt")
+                self.felt = html("felt")
                 with ui.element("div").classes("status"):
-                    self._status = ui.label().props('role=status aria-live="polite"')
+                    self.status = ui.label().props('role=status aria-live="polite"')
                     self._seconds = ui.label().props("aria-hidden=true").classes("quiet")
                     ui.space()
-                    self._odds = OddsSwitch(self._show_felt)
-                    self._unit = UnitSwitch()
+                    self.odds = OddsSwitch(self._show_felt)
+                    self.unit = UnitSwitch()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
                 names = ["Review", "Result", *["Read"] * self._game.reads]
@@ -126,20 +127,21 @@ class _Table:
                 with review:
                     invitation = "Ask for a hint during a hand, or review it when it is over."
                     opened = partial(bar.set_value, "Review")
-                    self._review = ReviewPanel(visit.reviews, self._unit, opened, invitation, AT_THE_TABLE)
+                    self.review = ReviewPanel(visit.reviews, self.unit, opened, invitation, AT_THE_TABLE)
                 with result:
                     self._result = html("result")
-                self._read = None
+                self.read = None
                 if read:
                     with read[0]:
-                        self._read = ReadPanel(self._game)
-            self._history = html("history").props('role=region tabindex=0 aria-label="The hand so far"')
-        self._unit.add(self._felt, self._show_anew)
-        ui.timer(_SECONDS, self._look)
+                        self.read = ReadPanel(self._game)
+            self.history = html("history").props('role=region tabindex=0 aria-label="The hand so far"')
+        self.unit.add(self.felt, self.show_anew)
+        ui.timer(_SECONDS, self.look)
 
-    def _show_anew(self) -> None:
+    def show_anew(self) -> None:
+        """Rebuild the page, for example in another unit."""
         self._version, self._acting = (-1, ""), (-1, -1)
-        self._look()
+        self.look()
 
     def _seen(self) -> Seen:
         seen = self._game.seen()
@@ -147,10 +149,10 @@ class _Table:
 
     def _show_felt(self, seen: Seen | None = None) -> None:
         seen = seen or self._seen()
-        big_blind = self._unit.of(seen.state.rules.big_blind)
-        self._felt.set_content(felt(seen, big_blind, self._odds.html(seen, big_blind)))
+        big_blind = self.unit.of(seen.state.rules.big_blind)
+        self.felt.set_content(felt(seen, big_blind, self.odds.html(seen, big_blind)))
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Update the page if the game has changed."""
         # before what is seen, or an action between the two would never be shown
         version = self._game.version, self._visit.stopped
@@ -159,28 +161,28 @@ class _Table:
         if self._version == version:
             return
         self._version = version
-        big_blind = self._unit.of(seen.state.rules.big_blind)
+        big_blind = self.unit.of(seen.state.rules.big_blind)
         self._show_felt(seen)
         end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
-        self._history.set_content(words.history_html(seen, big_blind) + end)
-        self._result.set_content(_result(self._visit, big_blind))
+        self.history.set_content(words.history_html(seen, big_blind) + end)
+        self._result.set_content(result_html(self._visit, big_blind))
         stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to continue."
-        self._status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
-        self._review.moved_on(seen.number, seen.state.betting)
-        if self._read is not None:
-            self._read.moved_on(seen)
+        self.status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
+        self.review.moved_on(seen.number, seen.state.betting)
+        if self.read is not None:
+            self.read.moved_on(seen)
         if self._acting != (seen.number, seen.step):
             self._acting = seen.number, seen.step
             self._controls.clear()
             with self._controls:
-                _Controls(self._visit, seen, self._after, self._review.open, big_blind)
+                Controls(self._visit, seen, self._after, self.review.open, big_blind)
 
     def _after(self) -> None:
         self._visit.go_on()
-        self._look()
+        self.look()
 
 
-class _Controls:
+class Controls:
     """Buttons, slider and keys for one state of the game; amounts in chips, or in big blinds of `big_blind` chips."""
 
     def __init__(
@@ -191,6 +193,15 @@ class _Controls:
         review: Callable[[int, HandState, int], Awaitable[None]],
         big_blind: int | None = None,
     ) -> None:
+        """Build the controls.
+
+        Args:
+            visit: the visit.
+            seen: the state that they act on.
+            after: called after an action.
+            review: opens a hint or review of a hand.
+            big_blind: chips of a big blind, for amounts in big blinds; None for chips.
+        """
         self._game, self._seen, self._after, self._big_blind = visit.game, seen, after, big_blind
         self._keys: dict[str, Callable[[], object]] = {}
         legal = seen.state.betting.legal() if seen.is_mine else None
@@ -278,9 +289,13 @@ class _Controls:
     async def _key(self, event: KeyEventArguments) -> None:
         held = event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta
         if event.action.keydown and not held and event.key.name.lower() in self._keys:
-            done = self._keys[event.key.name.lower()]()
+            done = self.press(event.key.name.lower())
             if isinstance(done, Awaitable):
                 await done
+
+    def press(self, key: str) -> object:
+        """Do what a key does, and return what has to be awaited, if anything."""
+        return self._keys[key]()
 
 
 def button_totals(betting: Betting) -> dict[str, int]:
@@ -341,7 +356,8 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     )
 
 
-def _result(visit: Visit, big_blind: int | None) -> str:
+def result_html(visit: Visit, big_blind: int | None) -> str:
+    """Return the visitor's result against the agents; in chips without `big_blind`."""
     result, thought = visit.result, visit.game.thought
     chips, adjusted = list(result.chips), result.adjusted
     against = ", ".join(f"{escape(name)} {mark}" for name, mark in visit.agents.items())

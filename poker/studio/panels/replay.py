@@ -53,8 +53,8 @@ class ReplayPanel:
                         move.props(f'flat dense aria-label="{name}"')
                     self._slider = ui.slider(min=0, max=0, value=0, on_change=self._show).classes("slider")
                     self._slider.props('aria-label="Step" markers snap')
-            self._history = html("history")
-        self._history.set_content(f"<p>{escape(invitation)}</p>")
+            self.history = html("history")
+        self.history.set_content(f"<p>{escape(invitation)}</p>")
         self._felt.set_visibility(False)
 
     def open(self, hand: PlayedHand, player: str) -> None:
@@ -79,4 +79,4 @@ class ReplayPanel:
         seen = Seen(hand.number - 1, self._seat, hand.names, self._steps[step], None)
         self._felt.set_content(felt(seen, big_blind))
         history = words.history_html(replace(seen, state=hand.state), big_blind, step)
-        self._history.set_content(history + words.results_html(hand.names, hand.state, hand.payoffs))
+        self.history.set_content(history + words.results_html(hand.names, hand.state, hand.payoffs))

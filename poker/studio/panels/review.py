@@ -58,14 +58,14 @@ class ReviewPanel:
         self._hint: tuple[int, str] | None = None
         """Hand and betting of the hint that is shown; None without one."""
         self._opinion: DecisionReview | Advice | None = None
-        self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
+        self.buttons: dict[HandState, tuple[int | None, ui.button]] = {}
         """Action taken (None before that) and button for each decision, as the person saw it."""
         with ui.element("div").classes("review"):
-            self._title = html()
+            self.title = html()
             self._choices = row("Decisions of the hand")
-            self._answer = html().props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
-        self._title.set_content(self._invitation)
-        unit.add(self._title, self._show)
+            self.answer = html().props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
+        self.title.set_content(self._invitation)
+        unit.add(self.title, self._show)
 
     async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
         """Open a hand as the person has seen it.
@@ -79,26 +79,26 @@ class ReviewPanel:
         """
         if self._opened is not None:
             self._opened()
-            ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
-        self._title.set_content(f"<h2>Hand {number + 1}: {words.hole_cards(state.rules, state.hole_cards[seat])}</h2>")
+            ui.run_javascript(f"getHtmlElement({self.title.id})?.scrollIntoView({{block: 'nearest'}})")
+        self.title.set_content(f"<h2>Hand {number + 1}: {words.hole_cards(state.rules, state.hole_cards[seat])}</h2>")
         choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
         if state.to_act == seat:
             choices.insert(0, (state.view(seat), None))
         self._hint = (number, state.betting.text()) if state.to_act == seat else None
         self._opinion = None
         self._choices.clear()
-        self._buttons.clear()
+        self.buttons.clear()
         with self._choices:
             for view, action in choices:
                 button = ui.button(on_click=partial(self._decision, view, action)).props("no-caps dense outline")
-                self._buttons[view] = action, button
+                self.buttons[view] = action, button
         self._show()
         at_betting = [one for one in choices if one[0].betting.text() == at]
         reviewed = [one for one in choices if not self._reviews.refusal(one[0])]
         if choices:
             await self._decision(*(at_betting or reviewed or choices)[0])
         else:
-            self._answer.set_content("<p>You had no decision in this hand.</p>")
+            self.answer.set_content("<p>You had no decision in this hand.</p>")
 
     def moved_on(self, number: int, betting: Betting) -> None:
         """Remove a hint for another decision than the one at `betting`."""
@@ -109,40 +109,40 @@ class ReviewPanel:
         """Show a text in place of a hand."""
         self._hint = self._opinion = None
         self._request += 1
-        self._buttons.clear()
+        self.buttons.clear()
         self._choices.clear()
-        self._title.set_content(text)
-        self._answer.set_content("")
+        self.title.set_content(text)
+        self.answer.set_content("")
 
     async def _decision(self, view: HandState, action: int | None) -> None:
         self._request = request = self._request + 1
-        for other, (_, button) in self._buttons.items():
+        for other, (_, button) in self.buttons.items():
             if other == view:
                 button.props("aria-pressed=true", remove="outline")
             else:
                 button.props("aria-pressed=false outline")
-        self._answer.set_content(_SOLVING)
+        self.answer.set_content(_SOLVING)
         opinion, problem = None, ""
         try:
             opinion = await run.io_bound(self._reviews.opinion, view, action)
         except (PokernetsError, OSError) as error:
             problem = f'<p role="alert">{escape(str(error))}</p>'
-        if request == self._request and not self._answer.is_deleted:  # by a choice of another opponent
+        if request == self._request and not self.answer.is_deleted:  # by a choice of another opponent
             self._opinion = opinion
-            self._answer.set_content(problem)
+            self.answer.set_content(problem)
             self._show()
 
     def _show(self) -> None:
         """Show the decisions, and the solved one, in the chosen unit."""
         big_blind = self._unit.of(self._reviews.big_blind)
-        for view, (action, button) in self._buttons.items():
+        for view, (action, button) in self.buttons.items():
             what = "now" if action is None else words.action_name(view.betting, action, big_blind)
             button.set_text(f"{words.STREETS[view.street]}: {what}")
         if self._opinion is not None:
             if isinstance(self._opinion, Advice):
-                self._answer.set_content(advice_html(self._opinion, big_blind))
+                self.answer.set_content(advice_html(self._opinion, big_blind))
             else:
-                self._answer.set_content(decision_html(self._opinion, self._note, big_blind))
+                self.answer.set_content(decision_html(self._opinion, self._note, big_blind))
 
 
 def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) -> str:

@@ -108,13 +108,13 @@ def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monke
         database = _Database(_Shared(RULES, tmp_path, tmp_path, Mock()), base, "me")
         monkeypatch.setattr(database._reviews, "_solver", agent)
         asyncio.run(database._open(1))
-        assert "River" in database._replay._history.content
-        assert [button.text for _, button in database._review._buttons.values()][3] == "River: raise to 9,250, all-in"
-        assert "Sound play with your range" in database._review._answer.content
+        assert "River" in database._replay.history.content
+        assert [button.text for _, button in database._review.buttons.values()][3] == "River: raise to 9,250, all-in"
+        assert "Sound play with your range" in database._review.answer.content
         database._player.set_value("p0")
         asyncio.run(database._open(2))
-        assert "6 players: reviews of more than two need the blueprint" in database._review._title.content
-        assert database._review._answer.content == ""
+        assert "6 players: reviews of more than two need the blueprint" in database._review.title.content
+        assert database._review.answer.content == ""
 
 
 def test_the_list_turns_its_pages_in_the_order_asked_and_begins_again_with_a_search(

@@ -27,7 +27,7 @@ from poker.play.lineup import AgentSpec
 from poker.store.artifacts import fingerprint_of_settings
 from poker.studio.games.table_files import TableFiles
 from poker.studio.games.table_game import Seen, TableGame
-from poker.studio.pages.table import _Controls, _result, _Table, button_totals, felt, make
+from poker.studio.pages.table import Controls, Table, button_totals, felt, make, result_html
 from poker.studio.server.visitors import Visit, Visitors
 from tests.games import HEADS_UP, load_rules
 from tests.random_play import random_action
@@ -48,13 +48,13 @@ def everybody(tmp_path: Path) -> Visitors:
     return Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
 
 
-def shown(table: _Table, text: str) -> None:
+def shown(table: Table, text: str) -> None:
     """Waits until the page's status begins so."""
     end = time.monotonic() + 120
-    while not table._status.text.startswith(text):
-        assert time.monotonic() < end, table._status.text
+    while not table.status.text.startswith(text):
+        assert time.monotonic() < end, table.status.text
         time.sleep(0.01)
-        table._look()
+        table.look()
 
 
 def acted(visit: Visit) -> None:
@@ -70,12 +70,12 @@ def full(*_: object) -> None:
 
 def test_a_write_that_fails_is_told_on_the_page(everybody: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
     visit = everybody.visit("ann")
-    table, notes = _Table(visit), Mock()
+    table, notes = Table(visit), Mock()
     shown(table, "Your turn")
     with monkeypatch.context() as disk:
         disk.setattr(TableFiles, "save", full)
         disk.setattr(ui, "notify", notes)
-        _Controls(visit, visit.game.seen(), table._after, AsyncMock())._keys["c"]()
+        Controls(visit, visit.game.seen(), table.look, AsyncMock()).press("c")
         notes.assert_called_once_with("[Errno 28] No space left on device", type="warning")
     acted(visit)
     with monkeypatch.context() as disk:
@@ -88,26 +88,26 @@ def test_a_write_that_fails_is_told_on_the_page(everybody: Visitors, monkeypatch
 
 def test_an_amount_that_cannot_be_bet_disables_the_button(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    controls = _Controls(visit, visit.game.seen(), Mock(), AsyncMock())
+    controls = Controls(visit, visit.game.seen(), Mock(), AsyncMock())
     [slider] = [one for one in client.elements.values() if isinstance(one, ui.slider)]
     [button] = [one for one in client.elements.values() if isinstance(one, ui.button) and one.text == "Raise to 200"]
     for amount in (20001, None, 199):
         slider.value = amount
         assert (button.enabled, button.text) == (False, "200 to 20,000")
-        controls._keys["r"]()
+        controls.press("r")
     assert visit.game.seen().is_mine
     slider.value = 300
     assert (button.enabled, button.text) == (True, "Raise to 300")
-    controls._keys["r"]()
+    controls.press("r")
     assert visit.game.seen().step == 1
 
 
 def test_agents_have_titles_on_the_page_and_names_in_the_files(tmp_path: Path) -> None:
     spec = AgentSpec("depth_limited", lambda: AlwaysCall(name="depth_limited"), {})
     visit = Visitors(load_rules("leduc"), [spec], None, tmp_path).visit("ann")
-    table = _Table(visit, {"depth_limited": "Sound player"})
+    table = Table(visit, {"depth_limited": "Sound player"})
     shown(table, "Your turn")
-    for html in (table._felt, table._history):
+    for html in (table.felt, table.history):
         assert "Sound player" in html.content
     assert visit.game.seen().names[1 - visit.game.seat] == "depth_limited"
 
@@ -118,7 +118,7 @@ def test_results_name_the_agent_by_its_fingerprint(tmp_path: Path) -> None:
         spec = AgentSpec("caller", lambda: AlwaysCall(name="caller"), settings)
         visit = Visitors(load_rules("leduc"), [spec], None, tmp_path).visit("ann")
         mark = fingerprint_of_settings(settings)[:10]
-        assert f"<th scope=row>Against</th><td>caller {mark}</td>" in _result(visit, None)
+        assert f"<th scope=row>Against</th><td>caller {mark}</td>" in result_html(visit, None)
         assert visit.game.files.log.read_text().startswith(f"# leduc: a person at the table of caller {mark}\n")
         marks.add(mark)
     assert len(marks) == 2
@@ -126,19 +126,19 @@ def test_results_name_the_agent_by_its_fingerprint(tmp_path: Path) -> None:
 
 def test_odds_are_beside_the_pot_where_the_switch_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    table, started = _Table(visit), list[Coroutine[object, object, None]]()
+    table, started = Table(visit), list[Coroutine[object, object, None]]()
     monkeypatch.setattr(background_tasks, "create", started.append)
     monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
     shown(table, "Your turn")
-    assert "SPR" not in table._felt.content
-    table._odds.value = True
-    assert '<div class="odds">…</div>' in table._felt.content
+    assert "SPR" not in table.felt.content
+    table.odds.value = True
+    assert '<div class="odds">…</div>' in table.felt.content
     asyncio.run(started.pop())
-    assert "call 50 to win 150: needs 25%" in table._felt.content
-    assert re.search(r"equity \d\d% against a random hand.*SPR 99.5", table._felt.content)
+    assert "call 50 to win 150: needs 25%" in table.felt.content
+    assert re.search(r"equity \d\d% against a random hand.*SPR 99.5", table.felt.content)
     assert not started
-    table._odds.value = False
-    assert "SPR" not in table._felt.content
+    table.odds.value = False
+    assert "SPR" not in table.felt.content
 
 
 def pressed(visit: Visit, betting: str, key: str) -> int:
@@ -149,7 +149,7 @@ def pressed(visit: Visit, betting: str, key: str) -> int:
     done = Mock()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(visit.game, "act", done)
-        _Controls(visit, seen, Mock(), AsyncMock())._keys[key]()
+        Controls(visit, seen, Mock(), AsyncMock()).press(key)
     return int(done.call_args[0][2])
 
 
@@ -172,16 +172,16 @@ def test_sizes_that_are_clipped_to_another_are_left_out(client: Client, tmp_path
     for betting, names in (("r5000r10000", ["All-in"]), ("cc/", ["½ pot", "¾ pot", "Pot", "2 pots", "All-in"])):
         at = replace(state, betting=Betting.parse(state.rules, betting))
         before = set(client.elements)
-        _Controls(visit, replace(visit.game.seen(), state=at, seat=at.to_act), Mock(), AsyncMock())
+        Controls(visit, replace(visit.game.seen(), state=at, seat=at.to_act), Mock(), AsyncMock())
         buttons = [one for key, one in client.elements.items() if key not in before and isinstance(one, ui.button)]
         assert [one.text for one in buttons if "outline" in one.props] == names
 
 
 def test_the_unit_is_chosen_on_the_page(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    table = _Table(visit)
+    table = Table(visit)
     shown(table, "Your turn: 50 to call.")
-    table._unit.choose("bb")
+    table.unit.choose("bb")
     shown(table, "Your turn: 0.5 bb to call.")
     texts = [one.text for one in client.elements.values() if isinstance(one, ui.button)]
     assert {"Call 0.5 bb", "Raise to 2 bb"} <= set(texts)
@@ -189,40 +189,41 @@ def test_the_unit_is_chosen_on_the_page(client: Client, tmp_path: Path) -> None:
     slider.value = 3.5
     [button] = [one for one in client.elements.values() if isinstance(one, ui.button) and "Raise to" in one.text]
     assert button.text == "Raise to 3.5 bb"
-    assert "small blind 0.5 bb" in table._felt.content
-    table._unit.choose(["chips", 7])
+    assert "small blind 0.5 bb" in table.felt.content
+    table.unit.choose(["chips", 7])
     shown(table, "Your turn: 50 to call.")
 
 
 def test_a_hint_goes_with_its_decision(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    table = _Table(visit)
+    table = Table(visit)
     shown(table, "Your turn")
-    invitation = table._review._title.content
-    asyncio.run(hinted(client, table))
-    table._show_anew()
-    assert "Hand 1" in table._review._title.content
-    assert "reviews need an agent that solves" in table._review._answer.content
+    invitation = table.review.title.content
+    asyncio.run(hinted(client, table, visit))
+    table.show_anew()
+    assert "Hand 1" in table.review.title.content
+    assert "reviews need an agent that solves" in table.review.answer.content
     acted(visit)
     visit.go_on()
     shown(table, "Your turn: you may check.")
-    assert (table._review._title.content, table._review._answer.content) == (invitation, "")
+    assert (table.review.title.content, table.review.answer.content) == (invitation, "")
 
 
-async def hinted(client: Client, table: _Table) -> None:
+async def hinted(client: Client, table: Table, visit: Visit) -> None:
     with client:
-        seen = table._game.seen()
-        await table._review.open(seen.number, seen.state, seen.seat)
+        seen = visit.game.seen()
+        await table.review.open(seen.number, seen.state, seen.seat)
 
 
 def test_a_review_of_a_table_that_was_left_changes_nothing(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = _Table(Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann"))
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    table = Table(visit)
     shown(table, "Your turn")
-    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda *_: table._review._answer.delete()))
-    asyncio.run(hinted(client, table))
-    assert "Solving" in table._review._answer.content
+    monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda *_: table.review.answer.delete()))
+    asyncio.run(hinted(client, table, visit))
+    assert "Solving" in table.review.answer.content
 
 
 def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_path: Path) -> None:
@@ -254,21 +255,21 @@ class Reader(AlwaysCall):
 def test_what_the_agent_makes_of_the_visitor_is_shown_after_each_hand(
     everybody: Visitors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _Table(everybody.visit("ann"))._read is None
+    assert Table(everybody.visit("ann")).read is None
     reader = AgentSpec("reader", lambda: Reader(name="reader"), {})
     visit, started = Visitors(load_rules("leduc"), [reader], None, tmp_path).visit("ann"), list[Any]()
     monkeypatch.setattr(background_tasks, "create", started.append)
     monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
-    table = _Table(visit)
+    table = Table(visit)
     while not visit.game.seen().state.is_over:
         acted(visit)
         visit.game.let_agents_act()
-    table._look()
-    table._look()
+    table.look()
+    table.look()
     asyncio.run(started.pop())
     assert not started
-    assert table._read is not None
-    text = re.sub("<.*?>", " ", table._read.place.content)
+    assert table.read is not None
+    text = re.sub("<.*?>", " ", table.read.place.content)
     assert "The agent trusts it to 40%." in text
     assert re.search(r"Flop, no bet\s+1\s+0%\s+0%\s+100%\s+67%\s+0%\s+33%", text)
 
@@ -289,7 +290,7 @@ def test_heads_up_the_visitor_chooses_whom_to_play(
         return len(list(tmp_path.glob("leduc/*")))
 
     table = Mock()
-    monkeypatch.setattr("poker.studio.pages.table._Table", table)
+    monkeypatch.setattr("poker.studio.pages.table.Table", table)
     specs = [AgentSpec(name, partial(AlwaysCall, name=name), {}) for name in "ab"]
     fill = make(Mock(), load_rules("leduc"), specs, None, str(tmp_path), titles={"b": "learns"})
     asyncio.run(opened())
@@ -301,7 +302,7 @@ def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
     everybody: Visitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visit = everybody.visit("ann")
-    table = _Table(visit)
+    table = Table(visit)
     shown(table, "Your turn")
     acted(visit)
 
@@ -312,10 +313,10 @@ def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
         return before
 
     monkeypatch.setattr(TableGame, "seen", seen)
-    table._look()
-    assert table._status.text == "Call is thinking"
-    table._look()
-    assert table._status.text.startswith("Your turn")
+    table.look()
+    assert table.status.text == "Call is thinking"
+    table.look()
+    assert table.status.text.startswith("Your turn")
 
 
 def test_the_higher_card_is_shown_first() -> None:
