@@ -48,9 +48,13 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(main)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-            if getattr(sys, name) is None:  # closed, as by `>&-`
-                setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
+        nowhere = Path(os.devnull).open  # for streams that are closed, as by `>&-`
+        if sys.stdin is None:
+            sys.stdin = nowhere()
+        if sys.stdout is None:
+            sys.stdout = nowhere("w")
+        if sys.stderr is None:
+            sys.stderr = nowhere("w")
         if isinstance(sys.stdout, TextIOWrapper):  # an ASCII terminal cannot print ±
             sys.stdout.reconfigure(errors="replace")
         before = os.environ.get(_FULL_ERROR, "0")
