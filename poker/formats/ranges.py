@@ -21,6 +21,7 @@ plus.
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +66,7 @@ def parse_range(text: str) -> Weights:
         return np.array([_weight(item.group(), item.start()) for item in items], np.float32)
     if comma := _DECIMAL_COMMA.search(text):
         word = comma.group().strip()
-        raise _error(
-            word, comma.start(), f"write {word.replace(',', '.')}, or a space after the comma if a hand begins"
-        )
+        raise _error(word, comma.start(), f"write {word.replace(',', '.')}, or a space after the comma before a hand")
     outer, closing = 1.0, ""
     for item in items:
         word, position = item.group(), item.start()
@@ -200,17 +199,11 @@ def _runs(row: list[int], by_class: dict[int, np.float32]) -> list[str]:
     The row ascends in the kicker or the pair.
     """
     items = []
-    end = len(row)
-    while end > 0:
-        weight = by_class.get(row[end - 1], np.float32(0))
-        begin = end - 1
-        while begin > 0 and by_class.get(row[begin - 1]) == weight:
-            begin -= 1
-        if weight > 0:
-            low, high = class_text(row[begin]), class_text(row[end - 1])
-            whole = low if begin == end - 1 else f"{low}+" if end == len(row) else f"{high}-{low}"
-            items.append(whole + _suffix(weight))
-        end = begin
+    for weight, run in groupby(reversed(row), lambda number: by_class.get(number, np.float32(0))):
+        members = list(run)
+        low, high = class_text(members[-1]), class_text(members[0])
+        whole = low if len(members) == 1 else f"{low}+" if members[0] == row[-1] else f"{high}-{low}"
+        items += [whole + _suffix(weight)] * bool(weight > 0)
     return items
 
 

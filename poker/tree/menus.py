@@ -328,12 +328,12 @@ def bet_menu(
     )
     if any(type(most) is not int or most < 2 for most in beyond):
         raise MenuError(f"bet menu `beyond`: keys must be numbers of players from 2, not {list(beyond)}")
-    given = {"add_allin": add_allin, "force_allin": force_allin, "merge": merge}
-    tidy = (_threshold(name, str(value).strip()) for name, value in given.items())
+    tidy = _threshold("add_allin", add_allin), _threshold("force_allin", force_allin), _threshold("merge", merge)
     return BetMenu(streets, *tidy, multiway=bet_menu(**multiway).streets if multiway else (), beyond=tuple(beyond))
 
 
-def _threshold(name: str, text: str) -> float:
+def _threshold(name: str, given: float | str) -> float:
+    text = str(given).strip()
     percent = text.endswith("%")
     try:
         value = float(text.removesuffix("%")) / (100 if percent else 1)

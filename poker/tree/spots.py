@@ -63,12 +63,9 @@ def spot_tree(
         watch: called with every decision; it may raise an exception to stop the build.
 
     Raises:
-        PokernetsError: the pot, the stack, the board size or the menu is invalid, or the tree is too large.
+        PokernetsError: the stack, the board size or the menu is invalid, or the tree is too large.
     """
-    root = spot_root(board_size, stack)
-    if pot <= 0:
-        raise PokernetsError(f"pot {pot}: must be positive")
-    return build_tree(root, spot_bets(menu), dead=pot, watch=watch)
+    return build_tree(spot_root(board_size, stack), spot_bets(menu), dead=pot, watch=watch)
 
 
 def spot_root(board_size: int, stack: int) -> Betting:
@@ -83,8 +80,6 @@ def spot_root(board_size: int, stack: int) -> Betting:
     """
     if board_size not in SPOT_STREETS:
         raise PokernetsError(f"a spot needs a board of 3, 4 or 5 cards, not {board_size}")
-    if stack <= 0:
-        raise PokernetsError(f"stack {stack}: must be positive")
     return Betting.at_street(spot_rules(stack), SPOT_STREETS[board_size], (0, 0))
 
 
@@ -103,7 +98,7 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
     """
     keys: dict[str, Any] = {"bet": "", "raise": ""}
     keys |= {key: str(value) if isinstance(value, int | float) else value for key, value in menu.items()}
-    thresholds = {}
+    thresholds: dict[str, Any] = {}
     for name, setting in (("add_allin", "add_allin"), ("force_allin", "force_allin"), ("merging", "merge")):
         given = [key for key in (name, f"{name}_threshold") if key in keys]
         if len(given) > 1:
