@@ -60,8 +60,9 @@ def parse_json(text: str | bytes, exact: bool = False) -> Any:
         exact: whether to return numbers with decimals as `Decimal`.
 
     Raises:
-        LimitError: values are nested too deeply, or a text contains a lone surrogate, which cannot be written again.
-        ValueError: the text is not JSON, or an object has a key twice.
+        LimitError: values are nested too deeply, an object has a key twice, or a text contains a lone surrogate, which
+            cannot be written again.
+        ValueError: the text is not JSON.
     """
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     try:
@@ -78,7 +79,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key `{twice[:100]}` is given twice in one object")
+        raise LimitError(f"the key `{twice[:100]}` is given twice in one object")
     return values
 
 

@@ -243,6 +243,8 @@ class _Answers:
 
     def _solve(self, question: SpotQuestion) -> dict[str, Any]:
         spot = question.model_dump(exclude={"bets", "words", "exploitability"})
+        if twice := spot.keys() & question.bets.keys():
+            raise PokernetsError(f"`bets` has `{min(twice)}`, which is a field of the question: remove it from `bets`")
         solved = solve(
             {**question.bets, **spot},
             exploitability=question.exploitability,

@@ -7,7 +7,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from nicegui import app, ui
@@ -18,6 +18,7 @@ from poker.play.lineup import AgentSpec
 from poker.run.child import ChildFailure
 from poker.run.commands import PROGRAM
 from poker.run.errors import PokernetsError
+from poker.run.limits import parse_json
 from poker.studio.pages.elements import Fill, Needs, html
 from poker.studio.serving.answers import RefusedQuestion
 from poker.studio.serving.questions import (
@@ -83,6 +84,7 @@ def interface(desk: Desk) -> FastAPI:
             f"/{name}",
             operation_id=name,
             summary=kind.title,
+            dependencies=[Depends(_refuse_keys_given_twice)],
             description=described(kind.question),
             responses={200: {"model": kind.answer, "description": described(kind.answer)}, **refusals},
         )(_answering(queue, kind.question))
@@ -139,6 +141,13 @@ async def _send(queue: Queue, kind: type[Question], field: ui.textarea, output: 
     except (PokernetsError, ChildFailure) as error:
         text = str(error)
     output.set_content(f"<pre>{escape(text)}</pre>")
+
+
+async def _refuse_keys_given_twice(request: Request) -> None:
+    try:
+        parse_json(await request.body())
+    except ValueError:
+        return  # a body that is not JSON is refused as a question
 
 
 def _markdown(text: str) -> None:

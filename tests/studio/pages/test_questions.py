@@ -280,6 +280,7 @@ def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
     for path, question, message in (
         ("solve", {**RIVER, "words": "check fold"}, "`fold`"),
         ("solve", {**RIVER, "bets": {"bet": "x"}}, "bet"),
+        ("solve", {**RIVER, "bets": {"bet": "50%", "pot": "9"}}, "`bets` has `pot`"),
         ("solve", {**RIVER, "board": "QsJh"}, "a board of 3, 4 or 5 cards"),
         ("ask", {"betting": "r99999"}, "99999"),
         ("ask", {"betting": "f"}, "nobody acts after `f`"),
@@ -294,6 +295,8 @@ def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
         answer = client.post(f"/{path}", json=question)
         assert answer.status_code == 422, answer.text
         assert message in answer.json()["detail"]
+    twice = client.post("/profile", content='{"text": "x", "text": "y"}', headers={"content-type": "application/json"})
+    assert (twice.status_code, twice.json()["detail"]) == (422, "the key `text` is given twice in one object")
     assert client.get("/solve").status_code == 405
     assert client.post("/nothing", json={}).status_code == 404
 
