@@ -26,6 +26,7 @@ from poker.run.errors import PokernetsError
 VISITOR, TOKEN = "pokernets_visitor", "pokernets_token"
 """Names of the cookies."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
+_LOCAL_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?")
 MOST_UPLOADED = 20 << 20
 """Largest size of an uploaded file in bytes."""
 _MOST_SENT = 1 << 20
@@ -34,14 +35,19 @@ _UPLOAD = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+")
 _IN_A_COOKIE = re.compile(r"[A-Za-z0-9._~-]+")
 """Characters that need no escaping in an address or a cookie."""
 _HEADERS = {
-    "content-security-policy": "frame-ancestors 'none'; base-uri 'self'; form-action 'self'; object-src 'none'",
+    "content-security-policy": "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval';"
+    " style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none';"
+    " frame-ancestors 'none'; base-uri 'self'; form-action 'self'",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
-"""Headers of every answer: no other site may frame our pages or learn an address, which may contain the token."""
+"""Headers of every answer: no other site may frame our pages or learn an address, which may contain the token.
+
+Scripts, styles and pictures come from this server alone. NiceGUI's pages need scripts in the page and `eval`.
+"""
 
 
 def check_token(token: str | None) -> None:
@@ -119,7 +125,7 @@ class Access:
 
     def _admits(self, request: HTTPConnection) -> bool:
         if self._token is None:
-            return request.headers.get("host", "").rsplit(":", 1)[0].strip("[]") in LOCAL
+            return bool(_LOCAL_HOST.fullmatch(request.headers.get("host", "")))
         tokens = request.cookies.get(TOKEN, ""), request.query_params.get("token", "")
         return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens)
 

@@ -58,7 +58,13 @@ def test_this_machine_needs_no_token(host: str) -> None:
     assert ask(None, host=host)[0] == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example:8080", "127.0.0.1.evil.example", "", "é"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.example:8080", "127.0.0.1.evil.example", "", "é", "localhost:evil", "localhost:evil.example:80"),
+        *("localhost:80:", "localhost:", "localhost:²", "[localhost]", "[::1", "[::1]:1@evil.example"),
+    ],
+)
 def test_names_of_others_are_refused(host: str) -> None:
     assert ask(None, host=host)[0] == 403
 
@@ -96,7 +102,9 @@ def test_no_page_of_others_shows_ours_in_a_frame() -> None:
         [start, _] = answered(Access(_inner, None), request({"host": host}))
         headers = {name.decode(): value.decode() for name, value in start["headers"]}
         assert start["status"] == status
-        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        policy = headers["content-security-policy"].split("; ")
+        assert {"default-src 'self'", "script-src 'self' 'unsafe-inline' 'unsafe-eval'"} < set(policy)
+        assert "frame-ancestors 'none'" in policy
         assert headers["x-frame-options"] == "DENY"
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"
