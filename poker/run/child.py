@@ -6,6 +6,7 @@ The process ends when the process that started it ends, for whatever reason. Ctr
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -125,6 +126,27 @@ def end_with_parent() -> None:
         parent = multiprocessing.parent_process()
         assert parent is not None
         parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def attached(module: str, *arguments: str) -> list[str]:
+    """Return a command line that runs a module until the process that starts it ends, or closes its standard input.
+
+    Args:
+        module: name of the module.
+        arguments: its arguments.
+    """
+    code = f"import runpy, sys; from {__name__} import _end_with_stdin as watch; watch(); del sys.argv[0];"
+    code += "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
+    return [sys.executable, "-c", code, module, *arguments]
+
+
+def _end_with_stdin() -> None:
+    def watch() -> None:
+        while os.read(0, 1024):
+            pass
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -1,14 +1,15 @@
 """The table of six beside a heads-up game: it offers to make the blueprint that its agents need."""
 
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
+from subprocess import PIPE, STDOUT
 
 from nicegui import run, ui
 
+from poker.run.child import attached
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import artifact_exists
 from poker.studio.pages.elements import Fill, Needs
@@ -33,24 +34,44 @@ class Commands:
     def __init__(self, commands: Sequence[Sequence[str]]) -> None:
         """Store the commands."""
         self._commands = commands
+        self._is_cancelled = False
+        self._process: subprocess.Popen[str] | None = None
         self.line = ""
         self.started: float | None = None
 
     def start(self) -> None:
         """Start the commands, unless they run."""
         if self.started is None:
-            self.started = time.monotonic()
+            self.started, self._is_cancelled = time.monotonic(), False
             threading.Thread(target=self._run, daemon=True, name="commands").start()
 
+    def cancel(self) -> None:
+        """End the commands, if they run."""
+        self._is_cancelled = True
+        if self._process is not None:
+            self._process.terminate()
+
     def _run(self) -> None:
-        for command in self._commands:
-            with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-                assert process.stdout is not None
-                for line in process.stdout:
-                    self.line = line.strip() or self.line
-            if process.returncode:
-                break
+        try:
+            for command in self._commands:
+                if self._status(command) or self._is_cancelled:
+                    break
+        except OSError as error:
+            self.line = f"The command did not start: {error}"
+        if self._is_cancelled:
+            self.line = "Cancelled. The button continues the training."
         self.started = None
+
+    def _status(self, command: Sequence[str]) -> int:
+        """Run a command and return its exit status."""
+        with subprocess.Popen(command, text=True, errors="replace", stdin=PIPE, stdout=PIPE, stderr=STDOUT) as process:
+            self._process = process
+            if self._is_cancelled:  # before it started
+                process.terminate()
+            assert process.stdout is not None
+            for line in process.stdout:
+                self.line = line.strip() or self.line
+        return process.returncode
 
 
 def make(_: Needs, table: Callable[[], Page]) -> Fill:
@@ -62,8 +83,8 @@ def make(_: Needs, table: Callable[[], Page]) -> Fill:
     """
     page = table()
     blueprint, game = blueprint_of(page), page.settings["game"].name
-    data = sys.executable, "-m", "pokernets", "data"
-    commands = Commands([(*data, job, f"game={game}") for job in ("abstraction", "blueprint")])
+    jobs = ("abstraction", "blueprint")
+    commands = Commands([attached("pokernets", "data", job, f"game={game}") for job in jobs])
 
     once, one_by_one = cache(lambda: table().make(lambda _: None)), threading.Lock()
 
@@ -91,13 +112,15 @@ def make(_: Needs, table: Callable[[], Page]) -> Fill:
         with place:
             ui.label(_OFFER)
             button = ui.button("Make the blueprint", on_click=commands.start).props("no-caps color=primary")
+            cancel = ui.button("Cancel", on_click=commands.cancel).props("no-caps flat")
             bar = ui.linear_progress(0.0, show_value=False).props('aria-label="Progress"')
             progress = ui.label().props("role=status")
 
         async def look() -> None:
             started = commands.started
             button.set_enabled(started is None)
-            bar.set_visibility(started is not None)
+            for element in (bar, cancel):
+                element.set_visibility(started is not None)
             seconds = 0.0 if started is None else time.monotonic() - started
             bar.set_value(min(seconds / (60 * _MINUTES), 1.0))
             clock = f"{int(seconds) // 60}:{int(seconds) % 60:02} of about {_MINUTES} minutes. " if started else ""

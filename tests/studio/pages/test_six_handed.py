@@ -1,8 +1,12 @@
 """The table of six is offered beside a heads-up game, with the commands that make its blueprint."""
 
 import asyncio
+import os
+import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from unittest.mock import AsyncMock, Mock
 
 import pytest
@@ -11,10 +15,19 @@ from nicegui.page import page
 
 from conf import specs
 from conf.compose import compose
+from poker.run.child import attached
 from poker.studio.pages import six_handed
 from poker.studio.pages.pages import Page, blueprint_of
 from poker.studio.pages.six_handed import Commands, make
 from tests.games import HEADS_UP as RULES
+from tests.killed import ROOT
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def python(code: str) -> list[str]:
@@ -22,16 +35,41 @@ def python(code: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("codes", "line"),
-    [(["print('one')", "print('two')\nprint()"], "two"), (["raise SystemExit('no disk')", "print('two')"], "no disk")],
+    ("commands", "line"),
+    [
+        ([python("print('one')"), python("print('two')\nprint()")], "two"),
+        ([python("raise SystemExit('no disk')"), python("print('two')")], "no disk"),
+        ([python("print('one')"), ["/no/such/program"]], "The command did not start: [Errno 2]"),
+        ([python("import sys; sys.stdout.buffer.write(b'caf\\xe9')")], "caf\ufffd"),
+    ],
 )
-def test_commands_run_one_after_the_other_until_one_fails(codes: list[str], line: str) -> None:
-    commands = Commands([*map(python, codes)])
+def test_commands_run_one_after_the_other_until_one_fails(commands: list[list[str]], line: str) -> None:
+    running = Commands(commands)
+    for _ in range(2):
+        running.start()
+    wait_until(lambda: running.started is None)
+    assert running.line.startswith(line)
+
+
+def test_commands_are_cancelled_and_started_again() -> None:
+    commands = Commands([python("import time; print('one', flush=True); time.sleep(600)"), python("print('two')")])
     for _ in range(2):
         commands.start()
-    while commands.started is not None:
-        time.sleep(0.01)
-    assert commands.line == line
+        wait_until(lambda: commands.line == "one")
+        commands.cancel()
+        wait_until(lambda: commands.started is None)
+        assert commands.line == "Cancelled. The button continues the training."
+
+
+def test_commands_end_with_a_killed_server(tmp_path: Path) -> None:
+    os.mkfifo(fifo := tmp_path / "fifo")
+    endless = f"import time; file = open('{fifo}', 'w'); print('on', file=file, flush=True); time.sleep(600)"
+    command = attached("timeit", "-n1", "-r1", endless)
+    start = f"from {Commands.__module__} import Commands; Commands([{command}]).start(); import time; time.sleep(600)"
+    with subprocess.Popen(python(start), cwd=ROOT) as server, fifo.open() as output:
+        assert output.readline() == "on\n"
+        server.kill()
+        assert output.read() == ""  # once the command has ended
 
 
 def test_the_table_takes_the_place_of_the_offer_once_there_is_a_blueprint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +86,7 @@ def test_the_table_takes_the_place_of_the_offer_once_there_is_a_blueprint(monkey
             await make(Mock(), lambda: table)("me")
             await timer.call_args.args[1]()
             buttons = [one.text for one in client.elements.values() if isinstance(one, ui.button)]
-            assert buttons == ["Make the blueprint"]
+            assert buttons == ["Make the blueprint", "Cancel"]
             sat_down.assert_not_called()
             exists.return_value = True
             await timer.call_args.args[1]()
