@@ -6,12 +6,14 @@ taken from the main pot.
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import count
 
 from poker.formats.ohh_read import KINDS, STREETS
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left
 from poker.formats.sites.pokerstars import HandWriter
+from poker.formats.times import utc_time
 from poker.game.betting import Betting
 from poker.game.rules import FOLD
 from poker.run.errors import PokernetsError
@@ -44,7 +46,7 @@ class _Fields(HandWriter):
         hand, rules, details = self._hand, self._rules, self._hand.details
         if hand.boards:
             raise PokernetsError("OHH files have one board, but the board of this hand was run several times")
-        in_utc = details.get("_time_zone") == "UTC"
+        begun = utc_time(details)
         venue, currency = str(details.get("venue", "pokernets")), details.get("currency")
         return {
             "spec_version": "1.4.7",
@@ -53,7 +55,7 @@ class _Fields(HandWriter):
             "internal_version": "1.0",
             "tournament": "event" in details,
             "game_number": str(hand.number),
-            "start_date_utc": (self._when("{}-{:02d}-{:02d}T{:%H:%M:%S}Z") if in_utc else "") or None,
+            "start_date_utc": f"{begun.isoformat(timespec='seconds')}Z" if isinstance(begun, datetime) else None,
             "table_name": str(details.get("table", "1")),
             "game_type": "Holdem",
             "bet_limit": {"bet_type": "FL" if rules.is_limit else "PL" if rules.pot_limit else "NL", "bet_cap": 0},

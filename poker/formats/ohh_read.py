@@ -14,7 +14,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -155,8 +155,9 @@ class _OpenHand(StatedHand):
         size = fields.get("table_size")
         if isinstance(size, int) and 1 < size < 100:
             details["seat_count"] = size
-        with suppress(ValueError):
+        with suppress(ValueError, OverflowError):
             moment = datetime.fromisoformat(str(fields.get("start_date_utc")))
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment
             details |= {"year": moment.year, "month": moment.month, "day": moment.day}
             details |= {"time": moment.time().replace(microsecond=0), "_time_zone": "UTC"}
         return details

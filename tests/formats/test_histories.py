@@ -12,6 +12,7 @@ import pytest
 from poker.formats import histories, phh, phh_read
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, PlayedHand, settled
+from poker.formats.times import day_and_time, utc_time
 from poker.run.errors import PokernetsError
 from tests.cases import cases
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
@@ -172,6 +173,11 @@ def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
     log.write_text("".join(line for line in log.read_text().splitlines(True) if not line.startswith("#")))
     with pytest.raises(HistoryError, match=r"a log of another game than `holdem_nolimit_2p` needs game=NAME"):
         list(read_hands(log, load_rules("holdem_nolimit_2p")))
+
+
+@cases
+def test_times_of_all_notations_are_converted_to_utc(text: str, begun: str) -> None:
+    assert str(utc_time(day_and_time(text))) == begun
 
 
 @cases

@@ -9,6 +9,7 @@ import pytest
 from poker.formats.histories import OHH, format_of, hand_texts
 from poker.formats.ohh_read import hands, parse_hand
 from poker.formats.played import LineError
+from poker.formats.times import utc_time
 from tests.formats.pokerkit_hands import assert_same_hand
 from tests.formats.samples import read_all, sample
 
@@ -51,6 +52,14 @@ def test_hands_are_written_and_read_back() -> None:
     assert fields["pots"] == [
         {"number": 0, "amount": 1.61, "rake": 0.08, "player_wins": [{"player_id": 1, "win_amount": 1.53}]}
     ]
+
+
+def test_times_are_written_and_read_in_utc() -> None:
+    hands = read_all(sample("two_time_zones"))
+    begun = ["2024-01-02T03:30:00Z", "2024-01-02T04:00:00Z"]
+    assert [json.loads(text)["ohh"]["start_date_utc"] for text in hand_texts(OHH, hands)] == begun
+    [hand] = read_all(text_of({**HAND, "start_date_utc": "2024-01-02T04:00:00-05:00"}))
+    assert str(utc_time(hand.details)) == "2024-01-02 09:00:00"
 
 
 def test_bets_that_nobody_called_are_in_the_pot_or_not() -> None:

@@ -8,7 +8,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar
 
 from poker.formats.played import LineError, PlayedHand
@@ -22,7 +21,6 @@ SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
 AMOUNT = rf"{SYMBOL}\s?([0-9][0-9,]*(?:\.[0-9]+)?)"
 SEATED = re.compile(r"Seat \d+: .*\([^()]*\d")
 """Pattern of the beginning of a line that seats a player with chips, in digits of any script."""
-_WHEN = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{1,2}):([0-9]{2}:[0-9]{2})")
 
 
 @dataclass
@@ -186,25 +184,3 @@ def compiled(patterns: dict[str, str], flags: int = 0) -> dict[str, re.Pattern[s
         flags: flags of `re.compile`.
     """
     return {kind: re.compile(text, flags) for kind, text in patterns.items()}
-
-
-def day_and_time(text: str) -> dict[str, object]:
-    """Read the day and the time of a text such as `2019-04-04 13:47:54`.
-
-    Args:
-        text: the text.
-
-    Returns:
-        `year`, `month`, `day` and `time`, as in PHH; empty if the text has no time.
-
-    Raises:
-        PokernetsError: the time is impossible.
-    """
-    match = _WHEN.search(text)
-    if not match:
-        return {}
-    try:
-        moment = datetime.fromisoformat(f"{match[1]} {match[2]:>02}:{match[3]}")
-    except ValueError:
-        raise PokernetsError(f"`{match[0]}` is not a time") from None
-    return {"year": moment.year, "month": moment.month, "day": moment.day, "time": moment.time()}

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from poker.formats.played import MOST_HANDS, LineError
-from poker.formats.sites.lines import SEATED, SiteLines, compiled, day_and_time
+from poker.formats.sites.lines import SEATED, SiteLines, compiled
+from poker.formats.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 
@@ -24,7 +25,6 @@ _AMOUNT = re.compile(r"(0|[1-9][0-9]{0,2}(?:[ ,.\u00a0][0-9]{3})+|[1-9][0-9]*)(?
 _SEAT = re.compile(r"Seat ([0-9]+): (.*) \( ?([^()]*) ?\)", re.IGNORECASE)
 _STREET = re.compile(r"\*\* Dealing (flop|turn|river) \*\*(?: :)? \[([^\]]*)\]", re.IGNORECASE)
 _WHERE = re.compile(r"(?:Table (.*?) ?\([^()]*\))?(?: -- )?(?:Seat ([0-9]+) is the button)?", re.IGNORECASE)
-_TIME = re.compile(r"([0-9]{2}) ([0-9]{2}) ([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})")
 _IN = r" ?[\[(]([^\])+]*)[\])]\.?"
 _ACTIONS = {
     "small blind": rf"posts small blind{_IN}",
@@ -120,8 +120,7 @@ class PartyLines(SiteLines):
         self.details |= {"currency_symbol": symbol[0]} if symbol else {}
         if stakes := _STAKES.match(line):
             self.stakes = self._chips(stakes[1]), self._chips(stakes[2])
-        if time := _TIME.search(line):
-            self.details |= day_and_time(f"{time[3]}-{time[2]}-{time[1]} {time[4]}")
+        self.details |= day_and_time(line)
 
     def _acts(self, name: str, text: str) -> None:
         kind, match = self._action(text) or ("", None)

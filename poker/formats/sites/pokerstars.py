@@ -8,13 +8,14 @@ run several times has its boards and showdowns one after the other.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from itertools import takewhile
 
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left, settled
 from poker.formats.sites.lines import SYMBOL
 from poker.formats.sites.pokerstars_read import RUNS
+from poker.formats.times import ZONE_FIELDS, local_time
 from poker.game.betting import Betting
 from poker.game.rules import FOLD
 from poker.game.state import showdown_ranks
@@ -126,19 +127,10 @@ class HandWriter:
             game = f"{event} {game} - Level {level} ({blinds})"
         else:
             game = f" {game} ({blinds})"
-        begun = self._when(" - {}/{:02d}/{:02d} {:%H:%M:%S} ")
-        zones = map(str, (details.get("_time_zone"), details.get("time_zone_abbreviation"), "ET"))
+        begun, zones = local_time(details), map(str, (*map(details.get, ZONE_FIELDS), "ET"))
         zone = next(filter(_ZONE.fullmatch, zones))
-        return f"PokerStars Hand #{self._hand.number}: {game}{begun}{zone if begun else ''}"
-
-    def _when(self, pattern: str) -> str:
-        """Return the day and time by a pattern of year, month, day and time; empty if the file has no valid time."""
-        year, month, day, clock = (self._hand.details.get(name) for name in ("year", "month", "day", "time"))
-        try:
-            when = datetime.combine(date(year, month, day), clock)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            return ""
-        return pattern.format(when.year, when.month, when.day, when)
+        when = f" - {begun:%Y/%m/%d %H:%M:%S} {zone}" if isinstance(begun, datetime) else ""
+        return f"PokerStars Hand #{self._hand.number}: {game}{when}"
 
     def _small_blind(self) -> int:
         return min(filter(None, self._rules.blinds), default=self._rules.min_bet)

@@ -14,7 +14,8 @@ from typing import ClassVar
 from poker.formats.amounts import decimal_of
 from poker.formats.played import MOST_CHIPS
 from poker.formats.sites.lines import AMOUNT as _A
-from poker.formats.sites.lines import SEATED, SYMBOL, SiteLines, compiled, day_and_time
+from poker.formats.sites.lines import SEATED, SYMBOL, SiteLines, compiled
+from poker.formats.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 
@@ -33,9 +34,6 @@ _KIND = re.compile(
     r"(?:(6\+|Split|Fusion|Irish|Swap|Pineapple) )?Hold'em,? \(?(No Limit|Pot Limit|(?:Fixed )?Limit)\b", re.IGNORECASE
 )
 _OTHER_GAME = re.compile(r"Omaha|PLO|Courchevel|Razz|Badugi|Stud|Draw|2-7|Short ?Deck", re.IGNORECASE)
-_WHEN = re.compile(
-    r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2}) (?:- )?([0-9]{1,2}:[0-9]{2})(?::([0-9]{2}))?(?: \(?([A-Z]{2,5}))?"
-)
 _TABLE = re.compile(
     r"Table (?:ID )?'?(.*?)'?(?: ([0-9]+)-max)?(?: \([^)]*\))*+(?: Seat #([0-9]+) is the button.*)?", re.IGNORECASE
 )
@@ -107,7 +105,7 @@ class PokerStarsLines(SiteLines):
             self.details["currency_symbol"] = sign
         if currency := re.search(r"\b([A-Z]{3})\b", more):
             self.details["currency"] = currency[1]
-        self.details |= _when(rest[stakes.end() :])
+        self.details |= day_and_time(rest[stakes.end() :]) or day_and_time(match[3])
 
     def _line(self, line: str) -> None:
         if line.startswith("***"):
@@ -276,12 +274,3 @@ def _game(text: str) -> tuple[str, str, str]:
     if last[1]:
         raise PokernetsError(f"{last[1]} Hold'em is not supported, only Texas hold'em")
     return text[: last.start()], last[2], rest
-
-
-def _when(text: str) -> dict[str, object]:
-    match = _WHEN.search(text)
-    if not match:
-        return {}
-    year, month, day, clock, seconds, zone = match.groups()
-    moment = day_and_time(f"{year}-{month:>02}-{day:>02} {clock}:{seconds or '00'}")
-    return moment | ({"_time_zone": zone} if zone else {})

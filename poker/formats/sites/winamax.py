@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from poker.formats.sites.lines import day_and_time
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
 from poker.formats.stated import Event
+from poker.formats.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 
@@ -49,7 +49,7 @@ class WinamaxLines(PokerStarsLines):
         if not blinds:
             raise PokernetsError("the header lacks stakes such as (0.01€/0.02€)")
         self.limit = limit[1]
-        self.details = {"venue": "Winamax"} | day_and_time(date.replace("/", "-")) | {"_time_zone": "UTC"}
+        self.details = {"venue": "Winamax"} | {"_time_zone": "UTC"} | day_and_time(date)
         if blinds[3]:
             self.scale = 100
             self.details |= {"currency_symbol": "€", "currency": "EUR"}

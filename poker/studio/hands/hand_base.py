@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from poker.evaluation.tally import stakes
 from poker.formats.histories import PHH, hand_texts, hands_of, owner, text_of, why_unwritable
 from poker.formats.played import HistoryError, PlayedHand
 from poker.formats.ranges import parse_range
+from poker.formats.times import utc_time
 from poker.game.cards import cards_text, hand_text
 from poker.game.odds import all_in_winnings
 from poker.game.rules import Rules
@@ -250,13 +251,11 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
 
 
 def _begun(hand: PlayedHand) -> str:
-    """Return the date and time of a hand, as far as the file has them."""
-    year, month, day, clock = (hand.details.get(name) for name in ("year", "month", "day", "time"))
-    try:
-        begun = date(year, month, day)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return ""
-    return datetime.combine(begun, clock).isoformat(" ", "minutes") if isinstance(clock, time) else begun.isoformat()
+    """Return the date and time of a hand in UTC, as far as the file has them."""
+    begun = utc_time(hand.details)
+    if isinstance(begun, datetime):
+        return begun.isoformat(" ", "seconds")
+    return begun.isoformat() if begun else ""
 
 
 def _expected(hand: PlayedHand) -> list[float] | None:

@@ -50,7 +50,11 @@ _REVIEWED = 1000
 """Most hands that one click reviews."""
 _ANY = "any"
 _HANDS = dict(
-    zip(ORDERS, ("begun", "stakes", "seat", "cards", "board", "line", "pot", "won", "all-in EV", "cost"), strict=True)
+    zip(
+        ORDERS,
+        ("begun (UTC)", "stakes", "seat", "cards", "board", "line", "pot", "won", "all-in EV", "cost"),
+        strict=True,
+    )
 )
 _LEAKS = {"position": "seat", "line": "line", "action": "then", "decisions": "times", "cost": "cost, bb"}
 _LINES = (
@@ -420,7 +424,7 @@ def _reviewed_text(reviewed: int, hands: Counter[str], decisions: Counter[str]) 
 def _hand_cells(one: ListedHand) -> dict[str, Any]:
     """Return the HTML of a hand's cells by the column."""
     cards = {"cards": words.row_cards(one.cards), "board": words.row_cards(one.board)}
-    texts = {name: escape(getattr(one, name)) for name in ("begun", "stakes", "position", "line")}
+    texts = {name: escape(getattr(one, name)) for name in ("stakes", "position", "line")} | {"begun": one.begun[:16]}
     cost = "" if one.cost is None else f"{one.cost:.2f}"
     amounts = {"pot": f"{one.pot:,.4g}", "net": _signed(one.net), "expected": _signed(one.expected), "cost": cost}
     return {"key": one.hand, **texts, **cards, **amounts}

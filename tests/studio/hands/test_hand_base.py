@@ -115,6 +115,16 @@ def test_hands_are_found_by_day_stakes_and_cards(base: HandBase) -> None:
         HandSearch("p0", cards="QQ+;x")
 
 
+def test_hands_are_in_the_order_and_on_the_days_of_utc(base: HandBase) -> None:
+    """One hand is at 03:30 UTC, the other in the evening before, at 23:00 in New York."""
+    for name in ("two_time_zones", "partypoker_side_pots"):
+        base.add(name, rows_in(name, sample(name).encode(), RULES).hands)
+    search = HandSearch("Hero", since="2024-01-02", until="2024-01-02")
+    listed = base.hands(search, 9, "begun", descending=False)
+    assert [(hand.begun, hand.net) for hand in listed] == [("2024-01-02 03:30:00", -0.5), ("2024-01-02 04:00:00", 1)]
+    assert len(base.hands(HandSearch("P1", since="2021-02-05", until="2021-02-05"), 9)) == 1
+
+
 def test_an_all_in_has_a_mean_beside_its_result(base: HandBase) -> None:
     """The rake is paid from all pots."""
     text = sample("pokerstars_twice")
