@@ -47,7 +47,10 @@ _MARKS = re.compile("^(?:\ufeff|\u00ef\u00bb\u00bf)+", re.MULTILINE)
 """Byte order marks, including marks inside joined files and marks decoded as Windows-1252."""
 _DEALT = re.compile(r"^Dealt to (.*) \[[^]\n]*]", re.MULTILINE)
 _SAMPLE = 4096
-"""Number of bytes that are examined for UTF-16."""
+"""Number of bytes of a part that are examined for UTF-16."""
+_NARROW_RUN = 200
+"""Least number of bytes without a zero that are not UTF-16, where at least every hundredth character is ASCII."""
+_WIDE_MARKS = re.compile(rb"(?:(?<=\n\0)|(?<=\0\n))(?=\xff\xfe|\xfe\xff)")
 _SINGLE_BYTES = {0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(128, 256)}
 """Characters for bytes that are not UTF-8."""
 
@@ -77,18 +80,48 @@ def read_text(path: Path, most: int = -1) -> str:
 def text_of(data: bytes) -> str:
     """Decode the bytes of a file, with a single newline character at the end of each line.
 
-    The encoding may be UTF-8 or UTF-16, with or without byte order marks. Bytes that are not UTF-8 are read as
-    Windows-1252 or Latin-1.
+    The encoding may be UTF-8 or UTF-16, with or without byte order marks, and may change from line to line in joined
+    files. Bytes that are not UTF-8 are read as Windows-1252 or Latin-1.
 
     Args:
         data: the bytes.
     """
-    wide = _wide_encoding(data)
-    try:
-        text = data.decode(wide or "utf-8", "replace" if wide else "strict")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8", "surrogateescape").translate(_SINGLE_BYTES)
+    texts, start, end = list[str](), 0, 0
+    for first, last in _narrow_runs(data):
+        first += (first - end) % 2  # the second byte of a newline of UTF-16-BE
+        if _wide_encoding(data[end:first]):
+            wide = _WIDE_MARKS.split(data[end:first])
+            texts += [_narrow(data[start:end]), *(part.decode(_wide_encoding(part), "replace") for part in wide)]
+            start = first
+        end = last
+    text = "".join([*texts, _narrow(data[start:])])
     return _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _narrow_runs(data: bytes) -> Iterator[tuple[int, int]]:
+    """Iterate over the starts and ends of parts that cannot be UTF-16, and at last the end of the data."""
+    start = 0
+    while start + _NARROW_RUN <= len(data):
+        zero = data.rfind(b"\0", start, start + _NARROW_RUN)
+        if zero >= 0:
+            start = zero + 1
+            continue
+        zero = data.find(b"\0", start)
+        if zero < 0:
+            yield start, len(data)
+            return
+        mark = max(data.rfind(mark, zero - 3, zero) for mark in (b"\xff\xfe", b"\xfe\xff"))
+        yield start, mark if mark >= 0 else data.rfind(b"\n", start, zero) + 1 or start  # UTF-16 starts with its line
+        start = zero
+    yield len(data), len(data)
+
+
+def _narrow(data: bytes) -> str:
+    """Decode bytes that are not UTF-16."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "surrogateescape").translate(_SINGLE_BYTES)
 
 
 def _wide_encoding(data: bytes) -> str:

@@ -260,6 +260,19 @@ def test_names_keep_their_letters_whatever_bytes_the_file_has_elsewhere() -> Non
     assert [hand.line for hand in read_all(joined)] == [1, 15, 31]
 
 
+ENCODINGS = ("utf-16", "utf-8", "utf-16-be", "cp1252", "utf-16-le", "utf-8-sig")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("first", ENCODINGS)
+@pytest.mark.parametrize("second", ENCODINGS)
+def test_hands_of_all_encodings_in_a_file_are_read(first: str, second: str, newline: str) -> None:
+    mark = "\ufeff" * (first != second and first.startswith("utf-16") and second.startswith("utf-16"))
+    text = (mark + WALK + "\n").replace("\n", newline)
+    file = b"".join(map(text.encode, (first, second, first)))
+    assert [hand.names for hand in read_all(file)] == [("Ben", "Zoë")] * 3
+
+
 def test_lines_before_the_first_header_that_are_of_a_hand_are_told() -> None:
     tail = WALK[WALK.index("*** HOLE") :]
     assert refused(tail + WALK).startswith("1: not the header of a")
