@@ -65,22 +65,7 @@ def test_a_tournament_with_short_antes_and_a_short_blind() -> None:
 
 
 ALL_IN = sample("pokerstars_all_in")
-ON_ANTE = (
-    ALL_IN.replace("Sue (80", "Sue (5")
-    .replace("Sue: posts small blind 50", "Dan: posts the ante 10\nSue: posts the ante 5 and is all-in")
-    .replace("Bob: posts big", "Bob: posts the ante 10\nBob: posts big")
-    .replace("Sue: calls 30 and is all-in\nUncalled bet (20)", "Uncalled bet (100)")
-    .replace("Bob collected 160 from pot", "Bob collected 10 from side pot\nBob collected 15 from main pot")
-    .replace("Total pot 160", "Total pot 25")
-)
-SHORT_BLIND = (
-    ALL_IN.replace("Sue (80", "Sue (500")
-    .replace("Bob (1000", "Bob (30")
-    .replace("blind 100", "blind 30 and is all-in")
-    .replace("Sue: calls 30 and is all-in\n", "")
-    .replace("to Bob", "to Sue")
-    .replace("160", "60")
-)
+ON_ANTE, SHORT_BLIND = sample("pokerstars_all_in_on_ante"), sample("pokerstars_all_in_short_blind")
 
 
 @pytest.mark.parametrize(

@@ -41,27 +41,13 @@ def test_a_raise_that_nobody_left_can_call_is_a_call() -> None:
 
 
 def test_a_raise_is_a_call_though_a_player_who_is_covered_has_yet_to_fold() -> None:
-    text = (
-        CALLED.replace("Ann ($40", "Ann ($90")
-        .replace("Ann: raises $39.50 to $40 and is all-in", "Ann: raises $0.50 to $1")
-        .replace("Bob: calls $19.75 and is all-in", "Bob: calls $0.75")
-        .replace("Cy: raises $20 to $60", "Cy: raises $59 to $60")
-        .replace("Uncalled bet ($20)", "Ann: raises $30 to $90 and is all-in\nBob: folds\nUncalled bet ($30)")
-        .replace("returned to Cy", "returned to Ann")
-        .replace("Cy collected $40 from side pot\nBob: shows [Qs Qh] (two pair, Queens and Deuces)\n", "")
-        .replace("$58 from main pot", "$119 from pot")
-        .replace("$100 Main pot $58. Side pot $40. | Rake $2", "$121 | Rake $2")
-    )
-    hand = read(text)
+    hand = read(sample("pokerstars_called_before_a_fold"))
     assert won(hand) == {"Ann": -6000, "Bob": -100, "Cy": 5900}
     assert hand.state.betting.text() == "r100cr6000cf///"
 
 
 AWAY = sample("pokerstars_away")
-ALONE = AWAY[: AWAY.index("Bob: calls")] + (
-    "Bob: folds\nCy: folds\nUncalled bet (40) returned to Ann\nAnn collected 55 from pot\n"
-    "*** SUMMARY ***\nTotal pot 55 | Rake 0\n"
-)
+ALONE = sample("pokerstars_alone")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +66,7 @@ def test_who_is_away_folds_though_all_in(text: str, payoffs: dict[str, int]) -> 
 
 
 CASH_OUT = sample("pokerstars_cash_out")
-BOB_TOO = CASH_OUT.replace("Bob collected $40 from side pot", "Bob cashed out the hand for $30 | Cash Out Fee $0.30")
+BOB_TOO = sample("pokerstars_cash_out_of_two")
 
 
 @pytest.mark.parametrize(
@@ -118,15 +104,7 @@ def test_chips_that_nobody_collected_are_refused_without_a_cash_out() -> None:
 
 
 TWICE = sample("pokerstars_twice")
-INTERLEAVED = (
-    TWICE.replace("*** SECOND TURN *** [2s 8s 3d] [Ah]\n", "")
-    .replace("[2s 8s 3d] [Jd]\n", "[2s 8s 3d] [Jd]\n*** SECOND TURN *** [2s 8s 3d] [Ah]\n")
-    .replace("run twice", "run two times")
-    .replace("Board [2s 8s 3d Ah Th]", "Board [Ah Th]")
-)
-CASHED_OUT_TWICE = TWICE.replace(
-    "Cy collected $30 from side pot\nCy collected $29 from main pot", "Cy cashed out the hand for $50 | Cash Out Fee $1"
-)
+INTERLEAVED, CASHED_OUT_TWICE = sample("pokerstars_twice_interleaved"), sample("pokerstars_twice_cash_out")
 
 
 @pytest.mark.parametrize("text", [TWICE, INTERLEAVED, CASHED_OUT_TWICE])
@@ -150,9 +128,7 @@ def test_a_hand_that_was_run_three_times_before_the_flop() -> None:
     assert_same_hand(read(hand_text(hand)), hand)
 
 
-HIDDEN = WALK.replace("Ben collected", "*** SHOW DOWN ***\nBen: shows [XX Qs] ()\nBen collected").replace(
-    "(big blind) collected ($0.50)", "(big blind) showed [XX Qs] and won ($0.50)"
-)
+HIDDEN = sample("pokerstars_hidden")
 
 
 @pytest.mark.parametrize("hidden", ["XX", "??", "**"])
@@ -191,12 +167,7 @@ def test_pot_limit_holdem() -> None:
 
 
 def test_a_fold_for_nothing_or_out_of_turn_is_no_log_of_the_acpc(tmp_path: Path) -> None:
-    text = (
-        AWAY.replace("Cy (20", "Cy (2000")
-        .replace("blind 20 and is all-in", "blind 30")
-        .replace("Cy: folds", "Cy: calls 30")
-    )
-    text = text.replace("140", "180")
+    text = sample("pokerstars_two_checks")
     hand = read(
         text.replace("Bob: checks\n", "Bob: checks\nCy: checks\n").replace("Bob: folds", "Bob: folds\nCy: folds")
     )
@@ -280,14 +251,7 @@ def test_lines_before_the_first_header_that_are_of_a_hand_are_told() -> None:
     assert len(list(hands_of(tail + WALK, "x", refused=errors.append))) == len(errors) == 1
 
 
-GG = (
-    WALK.replace("PokerStars Hand #7: ", "Poker Hand #RC17:")
-    .replace("($0.25/$0.50 USD)", "($0.25/$0.5)")
-    .replace("*** HOLE CARDS ***", "*** HOLE CARDS ***\nDealt to Zoë \nDealt to Ben [Ah Kd]")
-    .replace("Ben collected", "*** SHOWDOWN ***\nBen collected")
-    .replace("collected $0.50", "collected $0.41")
-    .replace("Rake $0", "Rake $0.05 | Jackpot $0.02 | Bingo $0 | Fortune $0.01 | Tax $0.01")
-)
+GG = sample("ggpoker_fees")
 
 
 @cases
