@@ -8,19 +8,17 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from models.opponent.inference import load_opponent_net
-from models.training.export import export_net
-from models.training.inference import LEAF_NET, LeafNet, leaf_stamp
-from models.training.mlp import Mlp
+from models.training.inference import LEAF_NET, LeafNet
 from poker.depth_limit import inputs
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
+from tests.artifacts import write_leaf_net
 from tests.commands import Done, call_here, run_here, run_program
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
@@ -168,9 +166,8 @@ def test_a_net_is_exported_as_the_page_says(tmp_path: Path, monkeypatch: pytest.
     runtime = pytest.importorskip("onnxruntime")
     page = (ROOT / "docs" / "extending.md").read_text()
     [snippet] = re.findall(r"```python\n(import torch\n.*?)```", page, re.DOTALL)
-    architecture, stamp = partial(Mlp, inputs=inputs.SIZE, hidden=[8], outputs=4), leaf_stamp(CONTINUATIONS)
     path = tmp_path / "artifacts" / "demo" / "leaf_net"
-    export_net(path, LEAF_NET, architecture, architecture(), stamp=stamp, config={}, made_from={}, counts={})
+    write_leaf_net(path)
     monkeypatch.chdir(tmp_path)
     exec(snippet)
     features = np.random.default_rng(1).random((11, inputs.SIZE), dtype=np.float32)

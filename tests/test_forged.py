@@ -16,24 +16,22 @@ from models.opponent.inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, 
 from models.opponent.nets import SmallNet
 from models.opponent.record import TRAINED, NetRecord
 from models.training.export import Architecture, export_net
-from models.training.inference import LEAF_NET, LeafNet, leaf_stamp
-from models.training.mlp import Mlp
+from models.training.inference import LeafNet
 from poker.abstraction.buckets import CardAbstraction, SmallGameBuckets, make_abstraction
-from poker.depth_limit import inputs
 from poker.depth_limit.continuations.forms import SelfGenerated, save_forms
-from poker.depth_limit.leaves.leaf_table import KIND as LEAF_TABLE
-from poker.depth_limit.leaves.leaf_table import LeafTable, preflop_leaves
+from poker.depth_limit.leaves.leaf_table import LeafTable
 from poker.game.betting import Betting
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.opponents.inputs import rows as action_rows
 from poker.opponents.limit.preflop import IncomeRates
 from poker.run.atomic import MANIFEST
 from poker.run.errors import PokernetsError
-from poker.solvers.blueprint import CONTINUATIONS, Blueprint, FirstRound, always_call
+from poker.solvers.blueprint import CONTINUATIONS, Blueprint, FirstRound
 from poker.spots.solution import load_solution
 from poker.spots.spots import spot_of
 from poker.store.artifacts import file_sha256, fingerprint_of, fingerprint_of_settings, write_artifact
 from poker.tree import bet_menu, build_tree
+from tests.artifacts import write_blueprint, write_leaf_net, write_leaf_table
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
 from tests.models.shards import write_leaf_states
@@ -49,10 +47,11 @@ TYPES: dict[str, Any] = {"stamp": STAMP, "made_from": {"opponent_actions": "0" *
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small artifacts of every kind."""
     folder = tmp_path_factory.mktemp("made")
-    mlp = Architecture(Mlp, inputs=inputs.SIZE, hidden=[8], outputs=4)
-    stamp = leaf_stamp(CONTINUATIONS)
-    export_net(folder / "leaf_net", LEAF_NET, mlp, mlp(), stamp=stamp, config={"seed": 1}, made_from={}, counts={})
-    _write_blueprint(folder)
+    write_leaf_net(folder / "leaf_net", seed=1)
+    write_blueprint(
+        folder, bet_menu(preflop=[[1], []], flop=[["a"]]), CardAbstraction((), (169, 1, 1, 1), "none"), seed=1
+    )
+    write_leaf_table(folder, continuations=list(CONTINUATIONS), bias_factor=10.0, seed=1)
     tables = [np.zeros((NUM_BOARDS[cards], 1326), np.uint8) for cards in (0, 3)]
     make_abstraction(tables, (169, 8)).save(folder / "abstraction", {"seed": 1})
     trained = {"first": 0, "last": 9, "source": {"source": "irc"}}
@@ -64,17 +63,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     IncomeRates(*np.zeros((5, 9, 169))).save(folder / "preflop_rollouts", {"deals": 1})
     _write_others(folder)
     return folder
-
-
-def _write_blueprint(folder: Path) -> None:
-    """A blueprint whose tree the rules alone do not give, and its table of values at the end of the preflop round."""
-    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bet_menu(preflop=[[1], []], flop=[["a"]]))
-    always_call(tree, CardAbstraction((), (169, 1, 1, 1), "none")).save(folder / "blueprint", {"seed": 1}, {})
-    nodes = preflop_leaves(tree)
-    arrays: dict[str, NDArray[Any]] = {"nodes": nodes, "values": np.zeros((len(nodes), 2, 4, 169, 169), np.float16)}
-    config = {"target": inputs.TARGET, "continuations": list(CONTINUATIONS), "bias_factor": 10.0, "seed": 1}
-    made_from = {"blueprint": FirstRound.load(folder / "blueprint").fingerprint}
-    write_artifact(folder / "leaf_table", LEAF_TABLE, config=config, arrays=arrays, made_from=made_from)
 
 
 def _write_others(folder: Path) -> None:

@@ -4,7 +4,6 @@ import re
 import shutil
 import threading
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -14,26 +13,22 @@ import pytest
 from omegaconf import DictConfig, OmegaConf
 
 from conf.compose import build, compose
-from models.training.export import export_net
-from models.training.inference import LEAF_NET, leaf_stamp
-from models.training.mlp import Mlp
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.abstraction.making import make_again
 from poker.agents.base import PolicyAgent
 from poker.agents.blueprint import BlueprintAgent, load_blueprint
-from poker.depth_limit.inputs import TARGET
-from poker.depth_limit.leaves.leaf_table import preflop_leaves
 from poker.depth_limit.leaves.table import TableLeaf
 from poker.evaluation.matches import match
 from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.game.state import Betting, HandState
 from poker.opponents.limit.preflop import IncomeRates
 from poker.run.errors import PokernetsError
-from poker.solvers.blueprint import CONTINUATIONS, FirstRound, always_call, blueprint_from
-from poker.store.artifacts import MissingArtifactError, open_artifact, write_artifact
+from poker.solvers.blueprint import FirstRound, blueprint_from
+from poker.store.artifacts import MissingArtifactError, open_artifact
 from poker.store.bundle import Bundle, open_bundle
 from poker.tree import build_tree
 from poker.tree.menus import bet_menu
+from tests.artifacts import leaves_of, write_blueprint, write_leaf_net, write_leaf_table
 from tests.cases import cases
 from tests.commands import call_here
 from tests.killed import ROOT
@@ -68,42 +63,13 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     cards = make_abstraction((PREFLOP_CLASS[None].astype(np.uint8), flops), (169, 300)).save(
         tmp_path / "abstraction", {}
     )
-    _write_blueprint(folder, cards)
-    _write_table(folder, rng.normal(size=(_leaves(folder), 2, 4, 169, 169)).astype(np.float16))
-    _write_net(folder)
+    write_blueprint(folder, MENU, CardAbstraction(cards.tables, (169, 300, 2, 1), cards.fingerprint))
+    write_leaf_table(folder, rng.normal(size=(len(leaves_of(folder)), 2, 4, 169, 169)).astype(np.float16))
+    write_leaf_net(folder / "leaf_net")
     return folder
 
 
-def _write_net(folder: Path) -> None:
-    stamp = leaf_stamp(CONTINUATIONS)
-    part = partial(Mlp, inputs=34, hidden=[8], outputs=4, seed=1)
-    export_net(folder / "leaf_net", LEAF_NET, part, part(), stamp=stamp, config={}, made_from={}, counts={})
-
-
-def _write_blueprint(folder: Path, cards: CardAbstraction) -> None:
-    bets = bet_menu(preflop=[[1], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
-    tree = build_tree(Betting.start(build(_match().game)), bets)
-    whole = CardAbstraction(cards.tables, (169, 300, 2, 1), cards.fingerprint)
-    always_call(tree, whole).save(folder / "blueprint", {}, {})
-
-
-def _leaves(folder: Path) -> int:
-    return len(preflop_leaves(FirstRound.load(folder / "blueprint").tree))
-
-
-def _write_table(folder: Path, values: np.ndarray[Any, Any]) -> None:
-    first = FirstRound.load(folder / "blueprint")
-    write_artifact(
-        folder / "leaf_table",
-        "leaf_table",
-        config={"target": TARGET},
-        made_from={"blueprint": first.fingerprint},
-        arrays={
-            "nodes": preflop_leaves(first.tree),
-            "values": values.astype(np.float32),
-            "sem": np.ones_like(values, np.float32),
-        },
-    )
+MENU = bet_menu(preflop=[[1], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
 
 
 def _states() -> list[HandState]:
@@ -141,7 +107,7 @@ def test_plays_as_the_artifacts_and_holds_no_more_than_that_takes(
 def test_tables_are_rounded_to_eleven_bits(made: Path) -> None:
     rng = np.random.default_rng(2)
     shape = open_artifact(made / "leaf_table", "leaf_table").arrays["values"].shape
-    _write_table(made, rng.normal(size=shape))
+    write_leaf_table(made, rng.normal(size=shape))
     parts, coarse = (open_bundle(_pack(made, f"job.table_step={step}")).path for step in (0.0, 0.0078125))
     dealt, valued = _states()[0].betting, []
     ends = [dealt.apply(0).apply(0), dealt.apply(300).apply(0)]
@@ -194,7 +160,7 @@ def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
 
 
 def test_a_table_of_another_blueprint_is_refused(made: Path) -> None:
-    _write_blueprint(made, CardAbstraction((), (), "another"))
+    write_blueprint(made, MENU, CardAbstraction((), (169, 300, 2, 1), "another"))
     with pytest.raises(PokernetsError, match="leaf_table was made with another blueprint"):
         _pack(made)
 
@@ -261,8 +227,8 @@ def test_a_bundle_holds_what_the_agents_that_it_seats_open(flop_holdem: Path, mo
 
 def _write_everything(folder: Path) -> None:
     """Write the artifacts that agents open beside the blueprint in `folder` and its abstraction."""
-    _write_table(folder, np.zeros((_leaves(folder), 2, 4, 169, 169)))
-    _write_net(folder)
+    write_leaf_table(folder)
+    write_leaf_net(folder / "leaf_net")
     for name, copy in (("blueprint", "smooth_uct"), ("blueprint", "uct"), ("leaf_table", "leaf_table_generated")):
         shutil.copytree(folder / name, folder / copy)
     nets = open_bundle(TRAINED).path / "nolimit" / "opponent_net"
@@ -337,33 +303,7 @@ def test_a_recipe_waits_for_another_command_that_follows_it(
     assert CardAbstraction.load(again).fingerprint == recipe["fingerprint"]
 
 
-_GRID = {"name": "flop_strength_grid", "flop": 20}
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"fingerprint": "another"}, "is not the abstraction of the bundle's blueprint"),
-        (
-            {"config": {"method": {"name": "flop_strength_grid", "flop": 20, "_target_": "os.system"}, "seed": 1}},
-            "no abstraction method",
-        ),
-        ({"config": {"method": {"name": "flop_strength_grid", "flop": "20"}, "seed": 1}}, "no abstraction method"),
-        *(
-            ({"config": config}, "lacks an abstraction method or a seed")
-            for config in (
-                [1],
-                "method",
-                {"seed": 1},
-                {"method": "flop_strength_grid", "seed": 1},
-                *(
-                    {"method": {"name": "flop_strength_grid", "flop": 20}, "seed": seed}
-                    for seed in (-1, None, True, "1")
-                ),
-            )
-        ),
-    ],
-)
+@cases
 def test_recipes_that_make_something_else_are_refused(
     flop_holdem: Path, tmp_path: Path, change: dict[str, Any], problem: str
 ) -> None:

@@ -28,6 +28,7 @@ from poker.store.artifacts import (
     open_artifact,
     write_artifact,
 )
+from tests.artifacts import write_leaf_net
 from tests.devices import CUDA
 from tests.games import load_rules
 
@@ -60,7 +61,7 @@ def net() -> Mlp:
 @pytest.fixture(scope="module")
 def exported(net: Mlp, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("net") / "leaf_net"
-    export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={"x": 1}, made_from={}, counts={})
+    write_leaf_net(path, MLP, net, x=1)
     return path
 
 
@@ -86,7 +87,7 @@ def test_a_net_that_is_replaced_while_it_is_read_is_refused(
     path = tmp_path / "leaf_net"
 
     def export(seed: int) -> None:
-        export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={"seed": seed}, made_from={}, counts={})
+        write_leaf_net(path, MLP, net, seed=seed)
 
     def replaced(weights: Path) -> dict[str, torch.Tensor]:
         export(2)
@@ -180,7 +181,7 @@ def test_a_weight_that_is_not_finite_is_neither_written_nor_read(
 def test_a_net_of_any_class_plays_where_the_configuration_names_it(tmp_path: Path) -> None:
     architecture = Architecture(Tilted, tilt=0.5)
     net = architecture()
-    export_net(tmp_path / "net", LEAF_NET, architecture, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
+    write_leaf_net(tmp_path / "net", architecture, net)
     name = f"{__name__}.Tilted"
     with pytest.raises(MismatchedArtifactError, match=rf"contains a {name}.*architectures=\[{name}\]"):
         LeafNet(tmp_path / "net")
@@ -200,7 +201,7 @@ def test_loading_imports_nothing_that_the_file_names(net: Mlp, tmp_path: Path, m
         monkeypatch.setattr(
             "models.training.export.describe", lambda _, target=target: {**describe(MLP), "_target_": target}
         )
-        export_net(tmp_path / name, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
+        write_leaf_net(tmp_path / name, MLP, net)
         with pytest.raises(error, match=target):
             LeafNet(tmp_path / name)
 
