@@ -55,14 +55,7 @@ class TableSettings:
 
 
 def run(
-    *,
-    game: Rules,
-    abstraction: str,
-    blueprint: str,
-    settings: TableSettings,
-    cluster: Cluster,
-    output: str,
-    runs: str,
+    *, game: Rules, abstraction: str, blueprint: str, settings: TableSettings, cluster: Cluster, output: str, runs: str
 ) -> None:
     """Make the table; parts of an interrupted run are used.
 

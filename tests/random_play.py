@@ -57,10 +57,7 @@ def random_hand(rules: Rules, cards: np.random.Generator, rng: random.Random) ->
 def posted_is_called(rules: Rules) -> Rules:
     """Rules of the game in which an all-in big blind's short post is all there is to call, as in PokerKit."""
     return table_rules(
-        blinds=rules.blinds,
-        starting_stacks=rules.stacks,
-        min_bet=rules.big_blind,
-        first_to_act=rules.first_player[0],
+        blinds=rules.blinds, starting_stacks=rules.stacks, min_bet=rules.big_blind, first_to_act=rules.first_player[0]
     )
 
 

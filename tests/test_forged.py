@@ -194,9 +194,7 @@ INDEXES: dict[str, dict[str, int]] = {
     },
     "leaf_table": {"nodes": 10**7},
     "leaf_states/shard-00000": {"seat": 12, "street": 4},
-    "opponent_actions": {
-        **{"action": 9, "street": 4, "bets": 3, "player": 2, "seat": 12, "board": 52, "spot": 360},
-    },
+    "opponent_actions": {**{"action": 9, "street": 4, "bets": 3, "player": 2, "seat": 12, "board": 52, "spot": 360}},
 }
 """The least value above those that an index of each array may have."""
 

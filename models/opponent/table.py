@@ -195,11 +195,7 @@ def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple
 
 
 def _scores(
-    predicted: Mapping[str, Floats],
-    rows: OpponentRows,
-    met: NDArray[np.bool_],
-    reference: str,
-    apart: Sequence[str],
+    predicted: Mapping[str, Floats], rows: OpponentRows, met: NDArray[np.bool_], reference: str, apart: Sequence[str]
 ) -> dict[str, Any]:
     """Return the scores of each predictor by part of the test rows; `met` [players] marks players known to a net."""
     columns, test = rows.columns, rows.test_rows

@@ -44,14 +44,7 @@ _CALLER = "always_call"
 
 
 def run(
-    *,
-    game: Rules,
-    curves: Sequence[str],
-    abstraction: str,
-    hands: int,
-    seed: int,
-    fresh: bool = False,
-    out: str,
+    *, game: Rules, curves: Sequence[str], abstraction: str, hands: int, seed: int, fresh: bool = False, out: str
 ) -> dict[str, Any]:
     """Read the curves of a game, compare them, and write the report.
 

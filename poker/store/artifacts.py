@@ -81,11 +81,7 @@ def open_artifact(
 
 
 def find_artifact(
-    path: str | Path,
-    kind: str,
-    *,
-    config: Mapping[str, Any] | None = None,
-    made_from: Mapping[str, str] | None = None,
+    path: str | Path, kind: str, *, config: Mapping[str, Any] | None = None, made_from: Mapping[str, str] | None = None
 ) -> Artifact | None:
     """Open an artifact, or return None if none has been made yet.
 

@@ -11,10 +11,7 @@ from typing import Any
 PACKAGES = ("conf", "data_gen", "models", "poker")
 """Packages at the top level of a clone that the wheel installs inside `pokernets`."""
 _ABOVE = __name__.removesuffix("poker.store.naming")
-_STORED = {
-    "models.training.mlp": "models.mlp",
-    "models.opponent.nets": "models.opponent_nets",
-}
+_STORED = {"models.training.mlp": "models.mlp", "models.opponent.nets": "models.opponent_nets"}
 """Modules that have moved, with their old names, which stored files still use."""
 _MOVED = {stored: module for module, stored in _STORED.items()}
 _ROOT = Path(__file__).parents[2]

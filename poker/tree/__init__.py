@@ -9,14 +9,4 @@ from poker.tree.build import DepthLimit, build_tree
 from poker.tree.gadget import Gadget
 from poker.tree.menus import BetMenu, Size, StreetMenu, bet_menu
 
-__all__ = [
-    "BetMenu",
-    "BettingTree",
-    "DepthLimit",
-    "Gadget",
-    "Kind",
-    "Size",
-    "StreetMenu",
-    "bet_menu",
-    "build_tree",
-]
+__all__ = ["BetMenu", "BettingTree", "DepthLimit", "Gadget", "Kind", "Size", "StreetMenu", "bet_menu", "build_tree"]

@@ -45,11 +45,7 @@ def spot_rules(stack: int) -> Rules:
 
 
 def spot_tree(
-    board_size: int,
-    pot: int,
-    stack: int,
-    menu: Mapping[str, object],
-    watch: Watch | None = None,
+    board_size: int, pot: int, stack: int, menu: Mapping[str, object], watch: Watch | None = None
 ) -> BettingTree:
     """Build the tree from the first decision of a street on.
 

@@ -25,13 +25,7 @@ def table_of(fold: float, call: float, bet: float) -> np.ndarray:
 
 
 def all_predictors() -> list[Predictor]:
-    return [
-        Constant(),
-        majority(),
-        ContextCounts(),
-        of_players(12),
-        BestOf({"a": Constant()}),
-    ]
+    return [Constant(), majority(), ContextCounts(), of_players(12), BestOf({"a": Constant()})]
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,7 @@ def records(lineup: tuple[str, ...], tables: int, session: int, sessions: int = 
     players = len(lineup)
     rules = LEDUC if players == 2 else load_rules("holdem_limit_3p")
     worker = Worker(
-        Rotation(rules, 3, session),
-        {name: AgentSpec(name, build, {}) for name, build in AGENTS.items()},
-        tables=tables,
+        Rotation(rules, 3, session), {name: AgentSpec(name, build, {}) for name, build in AGENTS.items()}, tables=tables
     )
     table = LineUp(lineup)
     return {number: record for (_, number), record in worker.play_all([(table, n) for n in range(sessions)])}

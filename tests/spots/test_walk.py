@@ -169,11 +169,7 @@ def test_all_in_and_folds_end_the_walk(turn: tuple[Walk, VectorSolver]) -> None:
 
 def test_boards_are_found_in_rounds_that_deal_no_cards() -> None:
     rules = replace(
-        load_rules("leduc"),
-        board_cards=(0, 1, 0),
-        raise_sizes=(2, 4, 4),
-        max_raises=(1, 1, 1),
-        first_player=(1, 1, 1),
+        load_rules("leduc"), board_cards=(0, 1, 0), raise_sizes=(2, 4, 4), max_raises=(1, 1, 1), first_player=(1, 1, 1)
     )
     game = VectorGame(build_tree(Betting.start(rules), None))
     for card in range(rules.deck_size):

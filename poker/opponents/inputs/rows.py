@@ -104,8 +104,7 @@ def open_rows(path: str | Path) -> Artifact:
     artifact.array("player", within=(0, len(names)))
     if not _is_ordered(artifact.arrays):
         raise MismatchedArtifactError(
-            f"{path}: hands are not in chronological order",
-            how_to_replace(KIND, artifact.path),
+            f"{path}: hands are not in chronological order", how_to_replace(KIND, artifact.path)
         )
     return artifact
 

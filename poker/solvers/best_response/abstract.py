@@ -41,13 +41,7 @@ _NO_BIAS = np.ones((3, 1), np.float32)
 _CARDS = 64
 
 
-def learn_seat(
-    blueprint: Blueprint,
-    player: int,
-    boards: int,
-    seed: int,
-    trust: float = TRUST,
-) -> dict[int, Singles]:
+def learn_seat(blueprint: Blueprint, player: int, boards: int, seed: int, trust: float = TRUST) -> dict[int, Singles]:
     """Learn a response to a blueprint.
 
     Args:

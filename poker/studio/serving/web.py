@@ -45,12 +45,7 @@ _REFUSALS = {422: "The question cannot be answered", 429: "Too many questions wa
 
 
 def make(
-    _: Needs,
-    game: Rules,
-    agents: Sequence[AgentSpec],
-    reviewer: AgentSpec | None,
-    threads: int,
-    processes: int | None,
+    _: Needs, game: Rules, agents: Sequence[AgentSpec], reviewer: AgentSpec | None, threads: int, processes: int | None
 ) -> Fill:
     """Make the page of the HTTP interface and mount the interface.
 

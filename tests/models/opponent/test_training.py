@@ -316,10 +316,7 @@ def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
     changed["action"][cut:] = 2 - changed["action"][cut:]
     predicted = np.full((len(changed["action"]), 3), 1 / 3, dtype=np.float32)
     table = rows.population_table()
-    for inputs in (
-        history.hand_rows,
-        lambda columns: history.player_rows(columns, predicted, table),
-    ):
+    for inputs in (history.hand_rows, lambda columns: history.player_rows(columns, predicted, table)):
         before, after = inputs(rows.columns), inputs(changed)
         np.testing.assert_array_equal(before[: cut + 1], after[: cut + 1])
         assert not np.array_equal(before[cut + 1 :], after[cut + 1 :])
@@ -346,10 +343,7 @@ def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
 
 @pytest.mark.parametrize(
     "architecture",
-    [
-        Architecture(SmallNet),
-        Architecture(WideNet, hidden=(8,), inputs=("hand", "past"), dropout=0.1, members=3),
-    ],
+    [Architecture(SmallNet), Architecture(WideNet, hidden=(8,), inputs=("hand", "past"), dropout=0.1, members=3)],
     ids=["small", "wide"],
 )
 def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:

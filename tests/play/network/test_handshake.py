@@ -54,11 +54,7 @@ def test_visitors_are_named_and_the_seat_stays_open(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_open_seat_at_the_end_is_an_error() -> None:
-    with (
-        listen(0) as first,
-        listen(0) as second,
-        socket.create_connection(first.getsockname(), timeout=10) as seated,
-    ):
+    with listen(0) as first, listen(0) as second, socket.create_connection(first.getsockname(), timeout=10) as seated:
         seated.sendall(GREETING)
         with pytest.raises(PokernetsError, match=r"^b did not connect within 0.5 s$"):
             seat_players(["a", "b"], [first, second], 0.5, lambda what: None)

@@ -57,11 +57,7 @@ def request(street: int, seed: int, opening: int = 300, **more: Any) -> Request:
 
 
 def solver(
-    device: str,
-    safety: str = "unsafe",
-    clock: Clock | None = None,
-    iterations: int = FEW,
-    exploitability: float = 0.02,
+    device: str, safety: str = "unsafe", clock: Clock | None = None, iterations: int = FEW, exploitability: float = 0.02
 ) -> DepthLimitedSolver:
     settings = SolverSettings("apdcfr", (iterations,), 2, exploitability, device)
     leaves = {0: RandomLeaf(), 1: RandomLeaf()}

@@ -22,10 +22,7 @@ from tests.solvers.sampling.test_tree import three_players
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.0856}
 """Value of the game to player 0, chips per hand."""
-MIXING = {
-    "uct": {"eta": 1.0, "gamma": 1.0, "decay": 0.0},
-    "smooth_uct": {"eta": 0.9, "gamma": 0.1},
-}
+MIXING = {"uct": {"eta": 1.0, "gamma": 1.0, "decay": 0.0}, "smooth_uct": {"eta": 0.9, "gamma": 0.1}}
 SOLVERS: dict[str, tuple[Callable[..., SamplingSolver], dict[str, Any]]] = {
     "uct": (Uct, MIXING["uct"]),
     "smooth_uct": (Uct, MIXING["smooth_uct"]),

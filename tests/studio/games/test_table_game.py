@@ -279,11 +279,7 @@ def test_writes_that_fail_are_done_again_and_change_nothing(
             one.act(seen.number, seen.step, action)
 
     draws, rng = np.random.default_rng(9), np.random.default_rng(8)
-    for module, name in (
-        (table_files, "write_atomically"),
-        (table_files, "append_lines"),
-        (lines, "append_lines"),
-    ):
+    for module, name in ((table_files, "write_atomically"), (table_files, "append_lines"), (lines, "append_lines")):
         monkeypatch.setattr(module, name, flaky(getattr(module, name)))
     for _ in range(12):
         until_written(one.let_agents_act)

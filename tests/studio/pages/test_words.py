@@ -130,11 +130,7 @@ def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
     lines = [re.sub("[|]+", " ", row) for row in rows]
     assert "bet 2 bb 2% +0.30 to +0.36" in lines
     first = lines.index("bet 2 bb +0.30")
-    assert lines[first : first + 3] == [
-        "bet 2 bb +0.30",
-        "agent: fold 25% +6.00",
-        "agent: call 2 bb 75% -1.60",
-    ]
+    assert lines[first : first + 3] == ["bet 2 bb +0.30", "agent: fold 25% +6.00", "agent: call 2 bb 75% -1.60"]
     assert "Lost 1.40 bb" in html
 
 
