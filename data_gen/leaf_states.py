@@ -110,9 +110,8 @@ def run(
     job, policy = _Job(valuation, settings, output), valuation.stored.load()
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):
-        LeafSampler(
-            policy, board, settings.exploration, settings.uniform_hands
-        )  # raises an error for a round without states
+        # raises an error for a round without states
+        LeafSampler(policy, board, settings.exploration, settings.uniform_hands)
     missing = [index for index in range(shards) if not job.is_there(index)]
     done, rows = shards - len(missing), 0
     status = f"leaf states {output}: {done} of {shards} shards are there"

@@ -242,9 +242,8 @@ class _Measuring:
                 values = values_of(evaluator, there, player, hands)
             except PokernetsError:  # the evaluator is for another street
                 continue
-            same = (
-                truth.shape[1] if values.shape == truth.shape else 1
-            )  # other sets of continuations have only the blueprint in common
+            # other sets of continuations have only the blueprint in common
+            same = truth.shape[1] if values.shape == truth.shape else 1
             row["errors"][name] = _rounded(values[:, :same] - truth[:, :same])
         return row
 

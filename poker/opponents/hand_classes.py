@@ -74,9 +74,8 @@ def weaker_hands(rules: Rules, board: Board, against: NDArray[np.bool_] | None =
         [H] share of weaker hands plus half of the equal ones; 0 for hands that the board makes impossible.
     """
     live = rules.space.live(board)
-    if (
-        against is None and rules.space is HOLDEM and len(board) == rules.total_board_cards == 5
-    ):  # all live hands meet the same number of other hands
+    # with all cards dealt, all live hands meet the same number of other hands
+    if against is None and rules.space is HOLDEM and len(board) == rules.total_board_cards == 5:
         won = np.empty(rules.num_hands, np.int16)
         board_strength_into(np.array(board, np.uint8), won)
         alike = np.bincount(won[live])

@@ -260,11 +260,8 @@ def test_lines_of_pokerstars_under_the_header_of_another_site(header: str, venue
     hand = read(text)
     assert (hand.details["venue"], hand.number, won(hand)) == (venue, number, {"Ben": 25, "Zoë": -25})
     assert len(read_all(text + "\n\n" + text)) == 2
-    if venue not in (
-        "BetOnline",
-        "SupremaPoker",
-        "Hive Poker",
-    ):  # within a line the sites that are known are looked for
+    # within a line only well-known sites are looked for
+    if venue not in ("BetOnline", "SupremaPoker", "Hive Poker"):
         assert len(read_all(text.rstrip() + text)) == 2
         cut = text[: text.index("*** SUMMARY")] + "Ben folds " + text
         assert len(errors_of(cut)) == 1
