@@ -31,13 +31,9 @@ from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, public_state
-from poker.kernels.types import Board, Floats, Singles
+from poker.kernels.types import Board, Floats
 from poker.run.errors import PokernetsError
 from poker.tree import BetMenu
-from poker.tree.translation import on_actions
-
-_VALUED = 0.1
-"""Share of `LookAheadActions.neglect` that is still neglected when a plan's winnings are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +106,6 @@ class _Spot:
         return spot
 
 
-GainsByAction = dict[tuple[int, str], float]
-"""Chips gained over the opponent's policy, by street and kind of action."""
-
-
 class _Plan(NamedTuple):
     """Properties of one plan.
 
@@ -121,15 +113,11 @@ class _Plan(NamedTuple):
         player: player who plans.
         street: street of the decision.
         mass: sum of the opponent's reach there.
-        boards: next boards to value a finished plan on, with every bet of later streets; None while planning.
-        gains: chips by action, filled in on `boards`.
     """
 
     player: int
     street: int
     mass: float
-    boards: tuple[Board, ...] | None = None
-    gains: GainsByAction = {}  # noqa: RUF012 - of plans that are not valued
 
 
 @dataclass
@@ -142,8 +130,6 @@ class _Node:
         board: cards on the board.
         reach: [H] reach of the opponent.
         neglected: whether the plan ends here.
-        own: [H] reach of the planner who plays as the opponent would, if the plan is valued.
-        policy: [H, A] the opponent's policy there, if the plan is valued.
         below: successors.
         value: [H] value v.
     """
@@ -153,8 +139,6 @@ class _Node:
     board: Board
     reach: Floats
     neglected: bool = False
-    own: Floats | None = None
-    policy: Singles | None = None
     below: list["_Node"] = field(default_factory=list)
     value: Floats = field(default_factory=lambda: np.zeros(0))
 
@@ -244,35 +228,6 @@ class LookAheadResponse(LocalBestResponse):
                 roots.append(self._root(betting, board, betting.to_act))
         self._value(roots)
 
-    def winnings(self, betting: Betting, board: Board, boards: Sequence[Board] = ()) -> tuple[float, GainsByAction]:
-        """Value plans from the start of a street that both players reach as the opponent plays.
-
-        The plan does not depend on `boards`. So boards that are independent of the plan's own give an unbiased value.
-
-        The gain of an action is the plan's value from it on, minus the mean over the opponent's policy, where both
-        players reach it as the opponent plays. Gains add up to the whole, except for neglected actions.
-
-        Args:
-            betting: the betting state at the start of the street.
-            board: [B] cards on the board.
-            boards: next boards to value the plan on; none on the last street.
-
-        Returns:
-            Chips per hand as a mean over both seats and all `boards`, and the gains in chips per hand by street and
-            action.
-        """
-        ranges = [self.range_of(betting, board, player) for player in range(2)]
-        total, gains = 0.0, dict[tuple[int, str], float]()
-        for player, own in enumerate(ranges):
-            root = self._root(betting, board, player)
-            self._value([root])
-            plan = root.plan._replace(boards=tuple(boards), gains=gains)
-            root = _Node(plan, _Spot(betting), board, root.reach, own=own)
-            self._value([root])
-            total += float(own @ root.value)
-        scale = 1 / (2 * float(ranges[0] @ self._rules.space.compatible_mass(ranges[1])))
-        return total * scale, {kind: chips * scale for kind, chips in gains.items()}
-
     def _root(self, betting: Betting, board: Board, player: int) -> _Node:
         reach = self.range_of(betting, board, 1 - player)
         return _Node(_Plan(player, betting.street, float(reach.sum())), _Spot(betting), board, reach)
@@ -292,27 +247,21 @@ class LookAheadResponse(LocalBestResponse):
 
     def _layer_below(self, layer: Sequence[_Node]) -> list[_Node]:
         inner = [node for node in layer if node.is_decision]
-        asked_at = [node for node in inner if node.spot.betting.to_act != node.plan.player or node.own is not None]
+        asked_at = [node for node in inner if node.spot.betting.to_act != node.plan.player]
         policies = iter(self._policies([public_state(node.spot.betting, node.board) for node in asked_at]))
         for node in inner:
             spot, plan = node.spot, node.plan
             if spot.betting.to_act == plan.player:
                 if spot.choices is None:
-                    street = plan.street if plan.boards is None else spot.betting.street
-                    spot.choices = self._plans.planned(spot.betting, street)
+                    spot.choices = self._plans.planned(spot.betting, plan.street)
                 node.below = [_Node(plan, spot.after(action), node.board, node.reach) for action in spot.choices]
-                if node.own is not None:
-                    node.policy = on_actions(next(policies), spot.choices)
-                    for child, share in zip(node.below, node.policy.T, strict=True):
-                        child.own = node.own * share
                 continue
             actions, probs = next(policies)
-            neglect = self._plans.neglect * (1.0 if plan.boards is None else _VALUED)
             for action, share in zip(actions, probs.T, strict=True):
                 reach = node.reach * share
                 if reach.any():
-                    neglected = bool(reach.sum() <= neglect * plan.mass)
-                    node.below.append(_Node(plan, spot.after(action), node.board, reach, neglected, node.own))
+                    neglected = bool(reach.sum() <= self._plans.neglect * plan.mass)
+                    node.below.append(_Node(plan, spot.after(action), node.board, reach, neglected))
         return [child for node in inner for child in node.below]
 
     def _policies(self, states: Sequence[HandState]) -> list[Policy]:
@@ -325,19 +274,10 @@ class LookAheadResponse(LocalBestResponse):
         betting, plan = node.spot.betting, node.plan
         if betting.to_act != plan.player:
             return np.asarray(sum(values, np.zeros(len(node.reach))))
-        after, choices = np.stack(values), node.spot.choices or ()
-        best = after.argmax(axis=0).astype(np.uint8)
-        if betting.street == plan.street and plan.boards is None:
-            self._choices.put((betting.text(), node.board), best)
-        elif betting.street == plan.street:
-            best = self._best(betting, node.board, choices)
-        value = np.take_along_axis(after, best[None].astype(np.int64), axis=0)[0]
-        if node.own is not None and node.policy is not None:
-            more = node.own * (value - (node.policy.T * after).sum(axis=0))
-            for number, action in enumerate(choices):
-                kind = betting.street, _kind(betting, action)
-                plan.gains[kind] = plan.gains.get(kind, 0.0) + float(more[best == number].sum())
-        return np.asarray(value)
+        after = np.stack(values)
+        if betting.street == plan.street:
+            self._choices.put((betting.text(), node.board), after.argmax(axis=0).astype(np.uint8))
+        return np.asarray(after.max(axis=0))
 
     def _ended(self, node: _Node) -> Floats:
         """Return the value of a hand that is over, or is checked down after the adversary calls the bet or folds."""
@@ -354,7 +294,7 @@ class LookAheadResponse(LocalBestResponse):
     def _deal(self, ends: Sequence[_Node]) -> None:
         """Value states between streets by the mean over boards to come, which are handled one after the other."""
         rules, hole = self._rules, self._rules.num_hole_cards
-        boards = {node.board: node.plan.boards or self._boards(node.board) for node in ends}
+        boards = {node.board: self._boards(node.board) for node in ends}
         scales: dict[Board, Floats] = {}
         for board, after in boards.items():
             new, deck = len(after[0]) - len(board), rules.deck_size - len(board)
@@ -365,12 +305,9 @@ class LookAheadResponse(LocalBestResponse):
         for number in range(max(map(len, boards.values()), default=0)):
             dealt = [(node, boards[node.board][number]) for node in ends if number < len(boards[node.board])]
             below = [_Node(n.plan, n.spot, board, n.reach * rules.space.live(board)) for n, board in dealt]
-            shares = [scales[node.board] * rules.space.live(board) for node, board in dealt]
-            for (node, _), child, share in zip(dealt, below, shares, strict=True):
-                child.own = None if node.own is None else node.own * share
             self._value(below)
-            for (node, _), child, share in zip(dealt, below, shares, strict=True):
-                node.value += child.value * share
+            for (node, board), child in zip(dealt, below, strict=True):
+                node.value += child.value * (scales[node.board] * rules.space.live(board))
 
     def _boards(self, board: Board) -> Sequence[Board]:
         """Return the boards after the next deal, or a sample with a card from each block of ranks, suits balanced."""
@@ -387,12 +324,3 @@ class LookAheadResponse(LocalBestResponse):
             drawn[card % rules.num_suits] += 1
             sample.append((*board, card))
         return sample
-
-
-def _kind(betting: Betting, action: int) -> str:
-    """Return the kind of an action; raises have their size in pots."""
-    if action <= CALL:
-        return "fold" if action == FOLD else "call" if betting.to_call else "check"
-    if action == betting.legal().max_raise:
-        return "all-in"
-    return f"{'raise' if betting.to_call else 'bet'} {(action - betting.highest) / (betting.pot + betting.to_call):.1f}"
