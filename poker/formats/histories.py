@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from poker.formats import ohh, ohh_read, phh, phh_read
@@ -50,7 +51,7 @@ _SAMPLE = 4096
 """Number of bytes of a part that are examined for UTF-16."""
 _NARROW_RUN = 200
 """Least number of bytes without a zero that are not UTF-16, where at least every hundredth character is ASCII."""
-_WIDE_MARKS = re.compile(rb"(?:(?<=\n\0)|(?<=\0\n))(?=\xff\xfe|\xfe\xff)")
+_WIDE_MARK = re.compile(rb"\xff\xfe|\xfe\xff")
 _SINGLE_BYTES = {0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(128, 256)}
 """Characters for bytes that are not UTF-8."""
 
@@ -90,7 +91,9 @@ def text_of(data: bytes) -> str:
     for first, last in _narrow_runs(data):
         first += (first - end) % 2  # the second byte of a newline of UTF-16-BE
         if _wide_encoding(data[end:first]):
-            wide = _WIDE_MARKS.split(data[end:first])
+            marks = (match.start() for match in _WIDE_MARK.finditer(data, end + 1, first))
+            places = [end, *(place for place in marks if data[place - 2 : place] in (b"\n\0", b"\0\n")), first]
+            wide = (data[begin:after] for begin, after in pairwise(places))
             texts += [_narrow(data[start:end]), *(part.decode(_wide_encoding(part), "replace") for part in wide)]
             start = first
         end = last
