@@ -40,7 +40,14 @@ _SITES: dict[str, tuple[Callable[[str], Iterable[tuple[int, list[str]]]], type[S
 }
 """Sites in the order in which headers are tried: a function that splits a text into hands, and the reader of a hand."""
 
-_OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
+_OTHER_HAND = re.compile(
+    r"[\s\ufeff>]*(?:\*{3,} ?(?!End\b)[^*]{0,40}\b(?:[Hh]and|[Hh]istory)\b[^*]{0,60}[0-9][^*]{0,40}\*{3}"
+    r"|(?:[A-Z][\w.']* ){0,4}(?:Hand|Game|Stage|HAND|GAME)(?: ?#| (?:ID|No)\b[ .:#]*)\w*[0-9]"
+    r"|<(?:game|Game|HISTORY)\b|\{\s*\"ohh\"|[\"']?variant[\"']?\s*=|(?:MATCH)?STATE:)"
+)
+"""Pattern of the beginning of a line that begins a hand of any site or format."""
+_SHORTEST_HAND = 3
+"""Fewest lines of a hand of another site; fewer are a title."""
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
 _VARIANT = re.compile(r"^[ \t]*[\"']?variant[\"']?[ \t]*=", re.MULTILINE)
 _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
@@ -163,7 +170,7 @@ def format_of(text: str, path: Path | str) -> str:
             site = next(filter(None, (_site(later) for _, later in headers)), "")
         if site or is_toml:
             return site or PHH
-        if _OTHER_SITE.match(line):
+        if _OTHER_HAND.match(line):
             what = "hands of another site"
         elif "PokerStars" in line:
             what = "only English is supported in PokerStars' text: set this language for hand histories"
@@ -255,21 +262,34 @@ def _parsers(text: str, kind: str, game: Rules | None) -> Iterator[tuple[int, Ca
         yield from acpc_tables.hands(text, game)
     elif kind in _SITES:
         for before, site, part in _of_each_site(text, kind):
-            split, reader = _SITES[site]
-            for line, lines in split(part):
-                yield before + line, partial(reader.parse, lines, before + line)
+            if site in _SITES:
+                split, reader = _SITES[site]
+                for line, lines in split(part):
+                    yield before + line, partial(reader.parse, lines, before + line)
+            elif sum(map(bool, map(str.strip, part.split("\n")))) >= _SHORTEST_HAND:
+                yield before + 1, partial(_refuse, part.partition("\n")[0].strip())
     else:
         tables, parse = (phh_read.tables, phh_read.parse_hand) if kind == PHH else (ohh_read.hands, ohh_read.parse_hand)
         for number, (line, part) in enumerate(tables(text)):
             yield line, partial(parse, part, number, line)
 
 
+def _refuse(header: str) -> PlayedHand:
+    raise PokernetsError(
+        f"`{header[:60]}` begins a hand that is not read in this file: only hands of PokerStars and its kin, Bovada,"
+        " Winamax, partypoker and 888 can share a file"
+    )
+
+
 def _of_each_site(text: str, site: str) -> Iterator[tuple[int, str, str]]:
-    """Split a text into parts with hands of one site each: number of lines before the part, site and text."""
+    """Split a text into parts with hands of one site each: number of lines before the part, site and text.
+
+    A hand of another site or format is a part of its own, whose site is empty.
+    """
     lines, start = text.split("\n"), 0
     for place, line in enumerate(lines):
         header = _site(line.strip()) if "#" in line or "*****" in line else ""
-        if header and header != site:
+        if (header and header != site) or (not header and _OTHER_HAND.match(line)):
             yield start, site, "\n".join(lines[start:place])
             start, site = place, header
     yield start, site, "\n".join(lines[start:])

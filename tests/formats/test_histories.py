@@ -176,6 +176,19 @@ def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
 
 
 @cases
+def test_a_hand_of_another_site_is_refused_beside_others(header: str) -> None:
+    hand, other = sample("pokerstars_called"), f"{header}\nSeat 1: P1 ($100)\nP1 posts small blind ($0.50)\nP1 folds\n"
+    texts = {f"{hand}\n{other}\n{hand}": hand.count("\n") + 2}
+    if header[0] not in "{vS" or header.startswith("Stage"):
+        texts[f"{other}\n{hand}\n{hand}"] = 1
+    for text, line in texts.items():
+        refused = list[HistoryError]()
+        assert len(list(histories.hands_of(text, "x", refused=refused.append))) == 2
+        assert [error.line for error in refused] == [line]
+        assert f"`{header[:60]}` begins a hand that is not read in this file" in refused[0].reason
+
+
+@cases
 def test_times_of_all_notations_are_converted_to_utc(text: str, begun: str) -> None:
     assert str(utc_time(day_and_time(text))) == begun
 
