@@ -158,6 +158,8 @@ def read_decisions(path: str | Path) -> list[PublicDecision]:
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
+                if None in row.values():
+                    raise PokernetsError("the next row has too few columns")
                 decisions.append(_before(row) if "prev_line" in row else _after(row))
     except KeyError as error:
         raise PokernetsError(f"{path}: missing column {error} of PokerBench") from None

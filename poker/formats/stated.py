@@ -299,7 +299,9 @@ class _Table:
         if self._all_in_on_ante(behind) and behind not in posted:
             return behind
         if not posted:
-            raise LineError(self._hand.line, "nobody posts the big blind")
+            is_bomb = {event.player for event in self._events("ante")} == set(self._names)
+            bomb = ": bomb pots, to which all post an ante instead, are not supported"
+            raise LineError(self._hand.line, "nobody posts the big blind" + bomb * is_bomb)
         return min(posted)
 
     def _all_in_on_ante(self, player: int) -> bool:

@@ -240,8 +240,7 @@ class HandStore:
                 record.aivat = [estimates[number][0] for number in numbers]
                 record.unknown = estimates[numbers[0]][1]
             self.kept[session] = record
-        for row in self._failures.rows():
-            incident = Incident(**row)
+        for incident in self._failures.rows(lambda row: Incident(**row)):
             session = incident.hand // size
             earlier = self.kept.get(session) or self.unestimated.get(session)
             if earlier is not None and incident not in earlier.incidents:
@@ -255,11 +254,11 @@ class HandStore:
 
     def _estimate_of(self) -> dict[int, tuple[list[float], dict[str, str]]]:
         """Return for each hand number the estimates by entry, and the agents that count as unknown in them."""
-        return {number: (chips, unknown) for number, chips, unknown in self._estimates.rows()}
+        return dict(self._estimates.rows(lambda row: (int(row[0]), ([*map(float, row[1])], dict(row[2])))))
 
     def _commit_of(self) -> dict[int, str]:
         """Return the commit that played each session; rows are runs of sessions, and later rows count."""
-        rows = self._commits.rows()
+        rows = self._commits.rows(lambda row: (int(row[0]), int(row[1]), str(row[2])))
         return {session: sys.intern(name) for first, last, name in rows for session in range(first, last + 1)}
 
     def _write_sorted(self, lines: dict[int, str]) -> None:

@@ -73,7 +73,7 @@ class Notes:
                 try:
                     row = parse_json(line)
                     decision = (int(row["hand"]), int(row["player"]), str(row["betting"]))
-                except (ValueError, KeyError, TypeError, LimitError) as error:
+                except (ValueError, KeyError, TypeError, OverflowError, LimitError) as error:
                     raise PokernetsError(f"{path}, line {number}: not a note of a decision ({error})") from error
                 lines[decision] = line if "actions" in row else None
         return cls(path, lines)
@@ -94,5 +94,5 @@ class Notes:
             actions = tuple(map(int, row["actions"]))
             packed = decompressed(base64.b64decode(row["probs"]), MOST_NOTE_BYTES)
             return actions, np.frombuffer(packed, dtype="<f4").reshape(-1, len(actions))
-        except (ValueError, KeyError, TypeError, zlib.error, LimitError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, zlib.error, LimitError) as error:
             raise PokernetsError(f"{self.path}: the note of {decision} has no policy ({error})") from error

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,14 @@ class JsonLines:
 
     path: Path
 
-    def rows(self) -> Iterator[Any]:
+    def rows(self, read: Callable[[Any], Any] = lambda row: row) -> Iterator[Any]:
         """Yield all rows, except a last line without its end.
 
+        Args:
+            read: converts a row; its errors mean that the line is damaged.
+
         Raises:
-            PokernetsError: a complete line is not JSON.
+            PokernetsError: a complete line is not JSON, or not such a row.
         """
         if not self.path.exists():
             return
@@ -33,10 +36,11 @@ class JsonLines:
             with self.path.open(encoding="utf-8", errors="replace") as file:
                 for line in file:
                     if line.endswith("\n"):
-                        yield json.loads(line)
-        except json.JSONDecodeError as error:
+                        yield read(json.loads(line))
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+            what = "JSON" if isinstance(error, json.JSONDecodeError) else "a row of such a file"
             raise PokernetsError(
-                f"{self.path} has a line that is not JSON ({error}): delete the file, and it is computed again"
+                f"{self.path} has a line that is not {what} ({error}): delete the file, and it is computed again"
             ) from error
 
     def append(self, rows: Iterable[Any]) -> None:

@@ -100,6 +100,14 @@ def test_an_agent_with_other_settings_decides_anew(files: list[str], tmp_path: P
     assert len(journal.read_text().splitlines()) == 2 * 2
 
 
+@pytest.mark.parametrize("cut", ["1,0", "1,0,\"['3.0bb']\""])
+def test_a_row_that_is_cut_off_is_refused(tmp_path: Path, cut: str) -> None:
+    head, first, _ = PREFLOP.split("\n")[:3]
+    (tmp_path / "cut.csv").write_text(f"{head}\n{first}\n2,,SB,QdJc,3.0bb,{cut}\n")
+    with pytest.raises(PokernetsError, match=r"cut\.csv, after 1 decisions: the next row has too few columns"):
+        read_decisions(tmp_path / "cut.csv")
+
+
 def test_the_flop_has_the_bets_of_the_spot_in_whole_big_blinds(files: list[str]) -> None:
     after = read_decisions(files[1])[-1]
     assert (after.raises, after.pot, after.options) == (2, 26, (0, 26))

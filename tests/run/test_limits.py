@@ -110,5 +110,8 @@ def test_json_and_compressed_notes(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text(row)
     notes = Notes.read(tmp_path / "notes")
     assert "the note of (0, 0, '') has no policy" in cheaply(lambda: notes.policy((0, 0, "")))
-    (tmp_path / "notes").write_text('{"hand": ' + "[" * 100_000 + "\n")
-    assert "line 1: not a note of a decision" in cheaply(lambda: Notes.read(tmp_path / "notes"))
+    for text in ('{"hand": ' + "[" * 100_000, '{"hand": 1e999, "player": 0, "betting": ""}'):
+        (tmp_path / "notes").write_text(f"{text}\n")
+        assert "line 1: not a note of a decision" in cheaply(lambda: Notes.read(tmp_path / "notes"))
+    (tmp_path / "notes").write_text(row.replace("[0, 1]", "[0, 1e999]"))
+    assert "has no policy" in cheaply(lambda: Notes.read(tmp_path / "notes").policy((0, 0, "")))

@@ -119,7 +119,9 @@ class RunningResult:
         self._scale = chip_value(rules, "mbb") / 10
         self._file = JsonLines(estimates)
         self._file.cut_unfinished()
-        self._estimate_of: dict[int, float | None] = dict(self._file.rows())
+        self._estimate_of: dict[int, float | None] = dict(
+            self._file.rows(lambda row: (int(row[0]), None if row[1] is None else float(row[1])))
+        )
         self.chips: list[float] = []
 
         self.adjusted: list[float] | None = None if self._aivat is None else []

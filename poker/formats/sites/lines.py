@@ -19,6 +19,7 @@ from poker.run.limits import LONGEST_SITE_LINE, check_length
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
 """Pattern of a currency symbol."""
 AMOUNT = rf"{SYMBOL}\s?([0-9][0-9,]*(?:\.[0-9]+)?)"
+_THOUSANDS = re.compile(rf"{SYMBOL}[0-9]{{1,3}}(?:['\u2019][0-9]{{3}})+(?:\.[0-9]+)?")
 SEATED = re.compile(r"Seat \d+: .*\([^()]*\d")
 """Pattern of the beginning of a line that seats a player with chips, in digits of any script."""
 
@@ -86,7 +87,9 @@ class SiteLines(StatedHand, ABC):
             except LineError:
                 raise
             except PokernetsError as error:
-                raise LineError(self.at, str(error)) from error
+                amount = _THOUSANDS.search(line)
+                why = f"`{amount[0]}` has thousands without commas, unlike `1,200.50`" if amount else str(error)
+                raise LineError(self.at, why) from error
         if not self.seats:
             raise LineError(self.line, "the hand has no seats")
         self._check_end()

@@ -15,7 +15,7 @@ from poker.formats.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 
-_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History For Game ([0-9a-z]{1,40}) \*{5}\s*", re.IGNORECASE)
+_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History For Game (\S{1,40}) \*{5}\s*", re.IGNORECASE)
 _GAME = re.compile(
     r"\b(?:(NL|PL) Texas Hold'em|(No Limit|Pot Limit) Holdem|Texas Holdem Game Table \((NL|PL)\))", re.IGNORECASE
 )
@@ -87,6 +87,8 @@ class PartyLines(SiteLines):
     board: tuple[int, ...] = ()
 
     def _header(self, match: re.Match[str]) -> None:
+        if not (match[2].isascii() and match[2].isalnum()):
+            raise PokernetsError(f"`{match[2]}` is not a hand number, which has ASCII digits and letters")
         self.number = int(match[2]) if match[2].isdecimal() else int(match[2], 36) % MOST_HANDS
         self.wins_include_uncalled = not match[1]
         self.details = {"venue": match[1] or "partypoker"}

@@ -105,8 +105,11 @@ class TableFiles:
         try:
             row = json.loads(self._current.read_bytes())
             betting = Betting.parse(self._rules, row["betting"])
-            return HandProgress(int(row["hand"]), HandState.at(betting, row["hole_cards"], row["runout"]))
-        except (ValueError, KeyError, TypeError, RecursionError, PokernetsError) as error:
+            state = HandState.at(betting, row["hole_cards"], row["runout"])
+            if not all(state.hole_cards) or len(state.runout) < self._rules.total_board_cards:
+                raise ValueError("cards are missing")
+            return HandProgress(int(row["hand"]), state)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError, PokernetsError) as error:
             raise PokernetsError(
                 f"{self._current} is damaged ({error}); delete it to deal the next hand of {self.log}"
             ) from error

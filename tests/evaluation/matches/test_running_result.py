@@ -12,6 +12,7 @@ from poker.formats.acpc.log import LoggedHand
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec
+from poker.run.errors import PokernetsError
 from poker.studio.games.table_files import TableFiles
 from poker.studio.games.table_game import Opponents, TableGame
 from tests.games import load_rules
@@ -80,6 +81,13 @@ def test_estimates_are_kept(played: tuple[TableGame, RunningResult, Path], tmp_p
     again.add(game.files.hands())
     assert again.chips == result.chips
     assert again.adjusted == result.adjusted
+
+
+@pytest.mark.parametrize("line", ["5", '"ab"', "[1]", "[1e999, 0]", "{}", "[" * 99_999])
+def test_damaged_estimates_are_named(played: tuple[TableGame, RunningResult, Path], tmp_path: Path, line: str) -> None:
+    (tmp_path / "aivat.jsonl").write_text(f"{line}\n")
+    with pytest.raises(PokernetsError, match=r"aivat\.jsonl has a line that is not .* delete the file"):
+        RunningResult(played[0].rules, "you", tmp_path / "nothing", tmp_path / "aivat.jsonl")
 
 
 def test_what_could_not_be_written_is_estimated_again(

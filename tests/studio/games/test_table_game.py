@@ -228,7 +228,14 @@ def test_damaged_file_is_named(rules: Rules, tmp_path: Path) -> None:
     one = game(rules, tmp_path)
     path = tmp_path / "hand.json"
     row = json.loads(path.read_text())
-    for text in ("", "[]", json.dumps({**row, "betting": "r1"}), json.dumps({**row, "runout": [1, 1]})):
+    changes: list[dict[str, object]] = [
+        {"betting": "r1"},
+        {"runout": [1, 1]},
+        {"runout": [4, 5]},
+        {"hole_cards": [[], []]},
+    ]
+    infinite = json.dumps({**row, "hand": -1}).replace("-1", "1e999", 1)
+    for text in ("", "[]", infinite, *(json.dumps({**row, **change}) for change in changes)):
         path.write_text(text)
         with pytest.raises(PokernetsError, match=r"hand\.json is damaged"):
             game(rules, tmp_path)
