@@ -132,21 +132,17 @@ def end_with_parent() -> None:
 
 
 def attached(module: str, *arguments: str) -> list[str]:
-    """Return a command line that runs a module until the process that starts it ends, or closes its standard input.
+    """Return a command line that runs a module until the process that starts it ends.
 
     Args:
-        module: name of the module.
+        module: name of the module, whose standard input must be a pipe to which nothing is written.
         arguments: its arguments.
     """
-    code = f"import runpy, sys; from {__name__} import _end_with_stdin as watch; watch(); del sys.argv[0];"
+    code = f"import runpy, sys; from {__name__} import end_with_stdin as watch; watch(); del sys.argv[0];"
     code += "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
     return [sys.executable, "-c", code, module, *arguments]
 
 
-def _end_with_stdin() -> None:
-    def watch() -> None:
-        while os.read(0, 1024):
-            pass
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+def end_with_stdin() -> None:
+    """End this process as soon as its standard input is closed."""
+    threading.Thread(target=lambda: os._exit(1 + len(os.read(0, 1))), daemon=True).start()

@@ -8,12 +8,11 @@ from nicegui import run, ui
 
 from poker.game.cards import PREFLOP_CLASS_SIZE, RARE
 from poker.run.commands import how_to_make
-from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.store.artifacts import artifact_exists
 from poker.studio.explorer.cells import MOVE_FOCUS, OUT, action_colours, class_grid, strategy_cell
 from poker.studio.pages import words
-from poker.studio.pages.elements import Trail, UnitSwitch, choice, crumbs, html, row
+from poker.studio.pages.elements import Trail, UnitSwitch, alerts, choice, crumbs, html, row
 from poker.tree import Kind
 
 _CLASSES = len(PREFLOP_CLASS_SIZE)
@@ -24,12 +23,10 @@ async def charts(path: str) -> None:
     if not artifact_exists(path):
         ui.label(f"There is no blueprint yet. {how_to_make('blueprint', Path(path))}")
         return
-    try:
+    first = None
+    with alerts():
         first = await run.io_bound(FirstRound.load, path)
-    except PokernetsError as error:
-        ui.label(str(error)).props("role=alert")
-        return
-    if first is None:  # the server is stopping
+    if first is None:  # it cannot be loaded, or the server is stopping
         return
     if first.sampling.num_buckets[0] != _CLASSES:
         ui.label("Charts need hold'em with a blueprint that distinguishes all 169 classes of hands.")

@@ -238,7 +238,7 @@ class _Form:
         def shown() -> RangeEditor:
             return self._ranges[str(bar.value)]
 
-        Shelf(saved / "ranges.json", "range", lambda: shown().text, lambda text: setattr(shown(), "text", text), str)
+        Shelf(saved / "ranges.json", "range", lambda: shown().text, lambda text: setattr(shown(), "text", text))
         self._expansion = ui.expansion("More settings of the spot").props("dense").classes("wide")
         with self._expansion:
             self._more = ui.textarea("One `key: value` per line", on_change=changed)

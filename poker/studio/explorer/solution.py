@@ -29,7 +29,7 @@ from poker.studio.explorer.cells import (
     strategy_cell,
 )
 from poker.studio.pages import words as text
-from poker.studio.pages.elements import Trail, choice, crumbs, html, row
+from poker.studio.pages.elements import Trail, choice, crumbs, html, notices, row
 
 _MODES = {"strategy": "Strategy", "ev": "EV", "equity": "Equity", "weight": "Weight"}
 _COLUMNS = ("hand", "EV", "equity", "weight")
@@ -171,11 +171,8 @@ class SolutionPanel:
             ui.download.content(text_of(self._view), f"{name}.{ending}")
 
     async def _write(self) -> None:
-        try:
+        with notices():
             folder = await run.io_bound(self._solve.write, self._out)
-        except (PokernetsError, OSError) as error:
-            ui.notify(str(error), type="warning")
-        else:
             ui.notify(f"Written to {folder}", type="positive")
 
 

@@ -28,7 +28,7 @@ from poker.studio.hands.drill import review_hand, reviewable
 from poker.studio.hands.hand_base import ORDERS, FileRows, HandBase, HandSearch, ListedHand, rows_in, rows_of
 from poker.studio.hands.hand_file import FileReviews
 from poker.studio.pages import words
-from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, listing, row, tabs
+from poker.studio.pages.elements import Fill, Needs, UnitSwitch, alerts, html, listing, row, tabs
 from poker.studio.pages.pages import Page, blueprint_of
 from poker.studio.panels.drill import DrillPanel
 from poker.studio.panels.replay import ReplayPanel
@@ -122,13 +122,10 @@ def make(
     shared = _Shared(game, Path(played), Path(out), reviewing(game, {REVIEWER: reviewer}, processes), files, ring)
 
     async def fill(visitor: str) -> None:
-        try:
+        with alerts():
             base = await run.io_bound(shared.base_of, visitor)
-        except (PokernetsError, OSError) as error:
-            ui.label(str(error)).props("role=alert")
-            return
-        if base is not None and not ui.context.client.is_deleted:
-            await _Database(shared, base, visitor).show()
+            if base is not None and not ui.context.client.is_deleted:
+                await _Database(shared, base, visitor).show()
 
     return fill
 

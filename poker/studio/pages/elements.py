@@ -1,13 +1,16 @@
 """Elements that pages share: our own HTML, tabs, and the unit of amounts."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
+
+from poker.run.errors import PokernetsError
 
 Fill = Callable[[str], Awaitable[None]]
 """Function that fills a page for a visitor, given by a unique name."""
@@ -32,6 +35,24 @@ _LISTING = {
 def html(classes: str = "") -> ui.html:
     """Make an element for HTML made by this program, in which all text from elsewhere is escaped."""
     return ui.html("", sanitize=False).classes(classes)
+
+
+@contextmanager
+def alerts() -> Iterator[None]:
+    """Write errors of the block that the visitor can mend into the page."""
+    try:
+        yield
+    except (PokernetsError, OSError) as error:
+        ui.label(str(error)).props("role=alert")
+
+
+@contextmanager
+def notices() -> Iterator[None]:
+    """Show errors of the block that the visitor can mend for a few seconds."""
+    try:
+        yield
+    except (PokernetsError, OSError) as error:
+        ui.notify(str(error), type="warning")
 
 
 def row(label: str = "") -> ui.element:

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from subprocess import PIPE, STDOUT
+from typing import Any
 
 from nicegui import run, ui
 
 from poker.run.child import attached
-from poker.run.errors import PokernetsError
 from poker.store.artifacts import artifact_exists
-from poker.studio.pages.elements import Fill, Needs
+from poker.studio.pages.elements import Fill, Needs, alerts
 from poker.studio.pages.pages import Page, blueprint_of
 
 _MINUTES = 9
@@ -52,26 +52,19 @@ class Commands:
             self._process.terminate()
 
     def _run(self) -> None:
+        piped: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": STDOUT, "text": True, "errors": "replace"}
         try:
             for command in self._commands:
-                if self._status(command) or self._is_cancelled:
+                with subprocess.Popen(command, **piped) as self._process:
+                    for line in self._process.stdout or ():
+                        self.line = line.strip() or self.line
+                if self._process.returncode or self._is_cancelled:
                     break
         except OSError as error:
             self.line = f"The command did not start: {error}"
         if self._is_cancelled:
             self.line = "Cancelled. The button continues the training."
         self.started = None
-
-    def _status(self, command: Sequence[str]) -> int:
-        """Run a command and return its exit status."""
-        with subprocess.Popen(command, text=True, errors="replace", stdin=PIPE, stdout=PIPE, stderr=STDOUT) as process:
-            self._process = process
-            if self._is_cancelled:  # before it started
-                process.terminate()
-            assert process.stdout is not None
-            for line in process.stdout:
-                self.line = line.strip() or self.line
-        return process.returncode
 
 
 def make(_: Needs, table: Callable[[], Page]) -> Fill:
@@ -98,13 +91,10 @@ def make(_: Needs, table: Callable[[], Page]) -> Fill:
 
         async def sit_down() -> None:
             place.clear()
-            with place:
-                try:
-                    fill_table = await run.io_bound(made)
-                    if fill_table is not None:  # the server goes on
-                        await fill_table(visitor)
-                except PokernetsError as error:
-                    ui.label(str(error)).props("role=alert")
+            with place, alerts():
+                fill_table = await run.io_bound(made)
+                if fill_table is not None:  # the server goes on
+                    await fill_table(visitor)
 
         if artifact_exists(blueprint):
             await sit_down()

@@ -17,10 +17,9 @@ from poker.game.betting import Betting, Legal
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.play.lineup import AgentSpec
-from poker.run.errors import PokernetsError
 from poker.studio.games.table_game import Seen
 from poker.studio.pages import words
-from poker.studio.pages.elements import Fill, Needs, UnitSwitch, html, remember, remembered, row, tabs
+from poker.studio.pages.elements import Fill, Needs, UnitSwitch, alerts, html, notices, remember, remembered, row, tabs
 from poker.studio.panels.odds import OddsSwitch
 from poker.studio.panels.read import ReadPanel
 from poker.studio.panels.review import AT_THE_TABLE, ReviewPanel
@@ -66,16 +65,13 @@ def make(
     needs(seated[first].loaded)
 
     async def sit_down(visitor: str, name: str) -> None:
-        try:
+        with alerts():
             visitors = seated.get(name) or Visitors(game, tables[name], reviewer, Path(out), processes)
             seated[name] = visitors
             await loaded(visitors.loaded, ", ".join(spec.name for spec in tables[name]))
             visit = await run.io_bound(visitors.visit, visitor)
-        except (PokernetsError, OSError) as error:
-            ui.label(str(error)).props("role=alert")
-            return
-        if visit is not None and not ui.context.client.is_deleted:  # the server is running and the page is still open
-            Table(visit, titles)
+            if visit is not None and not ui.context.client.is_deleted:  # the server runs and the page is still open
+                Table(visit, titles)
 
     async def fill(visitor: str) -> None:
         async def choose(name: str) -> None:
@@ -270,11 +266,8 @@ class Controls:
         def click() -> None:
             if not button.enabled:  # it can still be triggered by its key
                 return
-            try:
+            with notices():
                 do()
-            except (PokernetsError, OSError) as error:
-                ui.notify(str(error), type="warning")
-            else:
                 self._after()
 
         self._keys[key] = click

@@ -14,13 +14,7 @@ from poker.kernels.types import Floats
 from poker.run.errors import PokernetsError
 from poker.search.opponent_decision import IMPROBABLE
 from poker.studio.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, strategy_cell
-from poker.studio.hands.review import (
-    Advice,
-    DecisionReview,
-    PlayedDecision,
-    Reviews,
-    decisions_of,
-)
+from poker.studio.hands.review import Advice, DecisionReview, PlayedDecision, Reviews, decisions_of
 from poker.studio.pages import words
 from poker.studio.pages.elements import UnitSwitch, html, row
 

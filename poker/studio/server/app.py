@@ -26,8 +26,7 @@ from nicegui import app as nicegui_app
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from poker.run.errors import PokernetsError
-from poker.studio.pages.elements import Fill
+from poker.studio.pages.elements import Fill, alerts
 from poker.studio.pages.pages import Page
 from poker.studio.server.access import Access
 
@@ -132,11 +131,8 @@ def _add(page: Page, pages: Sequence[Page], made: "Future[Fill]") -> None:
             ui.html(page.title, sanitize=False, tag="h1").classes("sr-only")
             await ui.context.client.connected()
             if ui.context.client.has_socket_connection:  # otherwise no browser has opened the page
-                try:
+                with alerts():  # the server ends with an error of loading
                     fill = await loaded(made, "the page")
-                except PokernetsError as error:  # the server ends with this error
-                    ui.label(str(error)).props("role=alert")
-                else:
                     await fill(str(ui.context.client.request.state.visitor))
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -41,49 +42,33 @@ def run(
 
 async def _serve(desk: Any) -> None:
     import anyio  # noqa: PLC0415
+    import mcp_types as types  # noqa: PLC0415
     from mcp.server.lowlevel import Server  # noqa: PLC0415
     from mcp.server.stdio import stdio_server  # noqa: PLC0415
     from mcp.shared.message import SessionMessage  # noqa: PLC0415
-    from mcp_types import (  # noqa: PLC0415
-        INVALID_REQUEST,
-        PARSE_ERROR,
-        CallToolRequestParams,
-        CallToolResult,
-        ErrorData,
-        JSONRPCError,
-        ListToolsResult,
-        TextContent,
-        Tool,
-        ToolAnnotations,
-    )
     from pydantic import ValidationError  # noqa: PLC0415
 
     from poker.run.child import ChildFailure  # noqa: PLC0415
     from poker.studio.serving.questions import KINDS, Queue, described, reasons  # noqa: PLC0415
 
     queue = Queue(desk)
+    hints = {"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": False}
     tools = [
-        Tool(
+        types.Tool(
             name=name,
             title=kind.title,
             description=described(kind.question),
             input_schema=kind.question.model_json_schema(),
             output_schema=kind.answer.model_json_schema(),
-            annotations=ToolAnnotations(
-                title=kind.title,
-                read_only_hint=True,
-                destructive_hint=False,
-                idempotent_hint=True,
-                open_world_hint=False,
-            ),
+            annotations=types.ToolAnnotations(title=kind.title, **hints),
         )
         for name, kind in KINDS.items()
     ]
 
-    async def listed(_context: Any, _params: Any) -> ListToolsResult:
-        return ListToolsResult(tools=tools)
+    async def listed(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
 
-    async def called(_context: Any, params: CallToolRequestParams) -> CallToolResult:
+    async def called(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             if params.name not in KINDS:
                 raise PokernetsError(f"unknown tool `{params.name[:100]}`; choose from {', '.join(KINDS)}")
@@ -93,25 +78,25 @@ async def _serve(desk: Any) -> None:
             return refusal(reasons(error.errors()))
         except (PokernetsError, ChildFailure) as error:
             return refusal(str(error))
-        return CallToolResult(content=[TextContent(type="text", text=json.dumps(answer))], structured_content=answer)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=json.dumps(answer))], structured_content=answer
+        )
 
-    def refusal(why: str) -> CallToolResult:
-        return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
+    def refusal(why: str) -> types.CallToolResult:
+        return types.CallToolResult(content=[types.TextContent(type="text", text=why)], is_error=True)
 
-    def unreadable(error: ValidationError) -> JSONRPCError:
+    def unreadable(error: ValidationError) -> types.JSONRPCError:
         """Return the answer to a line that is no message, which the library passes on as an error."""
         problem = error.errors()[0]
-        message, code = problem["input"], INVALID_REQUEST
-        try:
-            message = json.loads(message) if isinstance(message, str) else message
-        except (ValueError, RecursionError):
-            code = PARSE_ERROR
+        message = problem["input"]
+        with suppress(TypeError, ValueError, RecursionError):  # no text, or no JSON
+            message = json.loads(message)
         number = message.get("id") if isinstance(message, dict) else None
-        return JSONRPCError(
-            jsonrpc="2.0",
-            id=number if type(number) is int or (isinstance(number, str) and number.isprintable()) else None,
-            error=ErrorData(code=code, message=f"this line is not a message of JSON-RPC: {problem['msg']}"),
+        usable = type(number) is int or (isinstance(number, str) and number.isprintable())
+        why = types.ErrorData(
+            code=types.INVALID_REQUEST, message=f"this line is not a message of JSON-RPC: {problem['msg']}"
         )
+        return types.JSONRPCError(jsonrpc="2.0", id=number if usable else None, error=why)
 
     server = Server("pokernets", version=version(PROGRAM), on_list_tools=listed, on_call_tool=called)
     passed_on, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()

@@ -41,6 +41,10 @@ _MOST_PROFILES = 20
 """Most players in an answer."""
 MOST_WAITING = 16
 """Most questions that wait while another is answered."""
+LIMITS = (
+    f"The server answers one question at a time, while up to {MOST_WAITING} wait. It refuses solves that usually need"
+    f" more than {SECONDS:g} s or {MEMORY_GIB:g} GiB."
+)
 _REVIEWER = ""
 
 

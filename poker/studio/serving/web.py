@@ -21,25 +21,12 @@ from poker.run.errors import PokernetsError
 from poker.run.limits import parse_json
 from poker.studio.pages.elements import Fill, Needs, html
 from poker.studio.serving.answers import RefusedQuestion
-from poker.studio.serving.questions import (
-    KINDS,
-    MEMORY_GIB,
-    MOST_WAITING,
-    SECONDS,
-    BusyError,
-    Desk,
-    Question,
-    Queue,
-    described,
-    reasons,
-)
+from poker.studio.serving.questions import KINDS, LIMITS, BusyError, Desk, Question, Queue, described, reasons
 
 PLACE = "/api"
-_LIMITS = (
-    f"POST a question as JSON, with the token of this server if it has one (`?token=`). The server answers one question"
-    f" at a time; {MOST_WAITING} more wait, and others return status 429. It refuses solves that usually need more than"
-    f" {SECONDS:g} s or {MEMORY_GIB:g} GiB. A question that cannot be answered returns status 422 with the reason as"
-    " `detail`."
+_DESCRIPTION = (
+    f"POST a question as JSON, with the token of this server if it has one (`?token=`). {LIMITS} A question that"
+    " cannot be answered returns status 422 with the reason as `detail`, and one too many returns status 429."
 )
 _REFUSALS = {422: "The question cannot be answered", 429: "Too many questions wait", 500: "The agent has failed"}
 
@@ -69,7 +56,9 @@ def make(
 
 def interface(desk: Desk) -> FastAPI:
     """Return the HTTP interface of a desk."""
-    served = FastAPI(title="pokernets", version=version(PROGRAM), description=_LIMITS, docs_url=None, redoc_url=None)
+    served = FastAPI(
+        title="pokernets", version=version(PROGRAM), description=_DESCRIPTION, docs_url=None, redoc_url=None
+    )
     queue = Queue(desk)
     refusals: dict[int | str, dict[str, Any]] = {
         status: {"model": RefusedQuestion, "description": why} for status, why in _REFUSALS.items()

@@ -30,6 +30,7 @@ from poker.studio.explorer.charts import _Charts
 from poker.studio.explorer.explorer import _START, _Form, _Solves
 from poker.studio.explorer.shelf import Shelf
 from poker.tree import BettingTree, bet_menu, build_tree
+from tests.cases import cases
 from tests.games import load_rules
 from tests.studio.pages.browser import Browser, open_browser
 from tests.studio.pages.serving import serving
@@ -109,25 +110,19 @@ def test_saved_values_are_opened_by_name(tmp_path: Path, monkeypatch: pytest.Mon
     show, notify, file = Mock(), Mock(), tmp_path / "ann/ranges.json"
     monkeypatch.setattr(ui, "notify", notify)
     with Client(ui_page("/")):
-        shelf = Shelf(file, "range", lambda: "AA,KK", show, str)
+        shelf = Shelf(file, "range", lambda: "AA,KK", show)
         shelf._name.set_value("tight")
         shelf._save()
-        again = Shelf(file, "range", lambda: "7" * 2**20, show, str)
+        again = Shelf(file, "range", lambda: "7" * 2**20, show)
         again._choice.set_value("tight")
         show.assert_called_once_with("AA,KK")
         again._save()
         assert "characters; at most" in notify.call_args[0][0]
         again._delete()
-        assert Shelf(file, "range", str, show, str)._choice.options == []
+        assert Shelf(file, "range", str, show)._choice.options == []
 
 
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        *('{"btn vs bb": {"board": "Td9d6hQc"},}', "5", "null", "[]", "", '{"a": 5}', '{"\\ud800": {}}', '{"a": NaN'),
-        '{"a": ' + "[" * 100_000,
-    ],
-)
+@cases
 def test_a_damaged_file_of_saved_spots_is_set_aside(
     damaged: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

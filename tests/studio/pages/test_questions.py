@@ -3,13 +3,14 @@
 import asyncio
 import io
 import json
+import os
 import random
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import anyio.to_thread
 import httpx
@@ -25,6 +26,7 @@ from poker.studio.serving import mcp, questions
 from poker.studio.serving.loaded_agent import LoadedAgent
 from poker.studio.serving.questions import KINDS, Desk, SpotQuestion
 from poker.studio.serving.web import interface
+from tests.cases import cases
 from tests.formats.sites.test_pokerstars import LIMIT
 from tests.formats.test_ohh import HAND, text_of
 from tests.games import HEADS_UP as RULES
@@ -205,36 +207,26 @@ def test_tools_answer_as_python_does(tmp_path: Path) -> None:
     assert "the text contains a lone surrogate" in refusals[3]
 
 
-class _NobodyReads(io.RawIOBase):
-    """The output of a program whose client has gone."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, _: object) -> int:
-        raise BrokenPipeError
-
-
-@pytest.mark.parametrize("is_read", [True, False])
-def test_every_line_that_is_no_message_is_refused(is_read: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tools answer to the id that the line has, or end quietly once nobody reads their answers."""
+def talk_to_tools(monkeypatch: pytest.MonkeyPatch, line: str, answers: BinaryIO) -> None:
+    """Run the tools of language models with one line of input."""
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
-    call = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "profile", "arguments": %s}}'
-    lines = [call % (2, r'{"text": "\ud800"}'), call % (r'"\ud800"', "{}")]
-    lines += ["rubbish", "[1]", "[" * 10_000, '{"jsonrpc": "2.0", "id": "a"}', "", "\ud800"]
-    answers = io.BytesIO()
-    for name, stream in (
-        ("stdin", io.BytesIO("\n".join(lines).encode(errors="surrogatepass"))),
-        ("stdout", answers if is_read else io.BufferedWriter(_NobodyReads())),
-    ):
+    for name, stream in ("stdin", io.BytesIO(line.encode())), ("stdout", answers):
         monkeypatch.setattr(sys, name, io.TextIOWrapper(stream))
     mcp.run(game=RULES, agents=[], reviewer=None, threads=1, processes=0)
-    if is_read:
-        refusals = [json.loads(line) for line in answers.getvalue().splitlines()]
-        assert [one["id"] for one in refusals] == [2, *[None] * 4, "a", None, None]
-        codes = [-32600, -32600, -32700, -32600, -32700, -32600, -32700, -32700]
-        assert [one["error"]["code"] for one in refusals] == codes
-        assert all("this line is not a message" in one["error"]["message"] for one in refusals)
+
+
+@cases
+def test_a_line_that_is_no_message_is_refused(line: str, number: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk_to_tools(monkeypatch, line, answers := io.BytesIO())
+    refusal = json.loads(answers.getvalue())
+    assert (refusal["id"], refusal["error"]["code"]) == (number, -32600)
+    assert refusal["error"]["message"].startswith("this line is not a message of JSON-RPC: ")
+
+
+def test_tools_end_once_nobody_reads_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    talk_to_tools(monkeypatch, "rubbish", os.fdopen(theirs, "wb", closefd=False))
 
 
 def test_questions_wait_without_threads_and_more_than_a_few_are_refused() -> None:
