@@ -1,4 +1,4 @@
-"""Tables of cases as data: `NAME.json` beside `NAME.py` has, by test, the names of its arguments and rows of values."""
+"""Tables of cases as data: `NAME.json` beside `NAME.py` has, by test, rows of values by the name of the argument."""
 
 import inspect
 import json
@@ -13,16 +13,12 @@ R = TypeVar("R")
 
 
 def cases(test: Callable[P, R]) -> Callable[P, R]:
-    """Run a test once for each row of its table: an array, which is a tuple here, or `{"what it is": array}`."""
-    names, *rows = json.loads(Path(inspect.getfile(test)).with_suffix(".json").read_text())[test.__name__]
-    mark: Callable[[Callable[P, R]], Callable[P, R]] = pytest.mark.parametrize(names, [*map(_case, rows)])
+    """Run a test once for each row of its table; a row may have a `title`. Arrays are tuples here."""
+    rows = json.loads(Path(inspect.getfile(test)).with_suffix(".json").read_text())[test.__name__]
+    names = [name for name in rows[0] if name != "title"]
+    each = [pytest.param(*(_frozen(row[name]) for name in names), id=row.get("title")) for row in rows]
+    mark: Callable[[Callable[P, R]], Callable[P, R]] = pytest.mark.parametrize(names, each)
     return mark(test)
-
-
-def _case(row: Any) -> Any:
-    title, values = next(iter(row.items())) if isinstance(row, dict) else (None, row)
-    values = _frozen(values)
-    return pytest.param(*(values if isinstance(values, tuple) else (values,)), id=title)
 
 
 def _frozen(value: Any) -> Any:
