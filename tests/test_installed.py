@@ -21,6 +21,7 @@ import pytest
 from conf.compose import compose
 from models.training.inference import LEAF_NET
 from poker.store.artifacts import open_artifact
+from poker.store.naming import PACKAGES
 from pokernets import TRAINED, __version__
 from pokernets.command import VERBS, overrides
 from tests.cases import cases
@@ -32,18 +33,7 @@ from tests.solvers.games import SPOTS
 from tests.studio.pages.serving import Client, Server
 
 pytestmark = pytest.mark.slow
-_PACKED = (
-    "pokernets",
-    "poker",
-    "data_gen",
-    "models",
-    "conf",
-    "pyproject.toml",
-    "README.md",
-    "LICENSE",
-    "evaluate.py",
-    "train.py",
-)
+_PACKED = ("pokernets", *PACKAGES, "pyproject.toml", "README.md", "LICENSE", "evaluate.py", "train.py")
 _LIBRARIES = Path(numpy.__file__).parents[1]
 
 

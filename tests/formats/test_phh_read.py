@@ -67,9 +67,7 @@ def test_rounded_thirds_of_a_pot_are_no_rake(results: str, payoffs: tuple[int, .
     assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
 
 
-@pytest.mark.parametrize(
-    ("amount", "scale", "won"), [("1,000.5", 100, 100_050), ("1,000", 1, 1000), ("25.005", 1000, 25_005)]
-)
+@cases
 def test_no_amount_is_cut(amount: str, scale: int, won: int) -> None:
     actions = f"cbr {amount}', 'p1 f', 'p2 cc', 'd db 2c3c4d', 'p2 f'"
     hand = parse_hand(RAISED.replace("500", "5000").replace("cbr 30', 'p1 f', 'p2 f'", actions), 0)

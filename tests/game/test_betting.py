@@ -94,10 +94,7 @@ def test_games_of_the_acpc_keep_the_rules_of_its_dealer() -> None:
     assert legal_after(Rules.from_acpc(short.to_acpc()), "r1000") == Legal(True, True, 1900, 5000)
 
 
-@pytest.mark.parametrize(
-    ("stacks", "committed", "to_act"),
-    [((30, 5000), (30, 50), -1), ((5000, 30), (100, 30), -1), ((60, 5000), (60, 50), 1), ((5000, 60), (100, 50), 1)],
-)
+@cases
 def test_blinds_above_the_stack(stacks: tuple[int, int], committed: tuple[int, int], to_act: int) -> None:
     betting = Betting.start(nolimit(stacks))
     assert (betting.committed, betting.to_act) == (committed, to_act)

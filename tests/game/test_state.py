@@ -67,10 +67,7 @@ def test_each_pot_is_split_by_itself() -> None:
     assert pokerkit_pays([-3, 64, -45, -80, 64, 0], state)
 
 
-@pytest.mark.parametrize(
-    ("name", "hands", "board", "winner"),
-    [("kuhn", "Qs As", "", 1), ("leduc", "Qh As", "Qs", 0), ("leduc", "Qh As", "Ks", 1), ("leduc", "Kh Ks", "As", -1)],
-)
+@cases
 def test_small_games_pair_beats_high_card(name: str, hands: str, board: str, winner: int) -> None:
     rules = game(name)
     first, second = showdown_ranks(rules, [rules.parse_cards(hand) for hand in hands.split()], rules.parse_cards(board))

@@ -42,6 +42,7 @@ from poker.studio.serving.questions import AgentQuestion, Desk
 from poker.studio.serving.web import interface
 from poker.tree import build_tree
 from tests.agents.opaque import Opaque
+from tests.cases import cases
 from tests.devices import CHIPS, FEW, SHARE
 from tests.formats.samples import sample
 from tests.formats.sites.test_pokerstars import LIMIT, TOURNAMENT
@@ -174,10 +175,7 @@ def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
         assert not solved.ranges[:, ~HOLDEM.live(board)].any()
 
 
-@pytest.mark.parametrize(
-    ("game", "message"),
-    [("leduc", "only hold'em can be reviewed, not `leduc`"), ("holdem_nolimit_6p", "rivers that began with two can")],
-)
+@cases
 def test_other_decisions_are_not_reviewed(game: str, message: str) -> None:
     rules = load_rules(game)
     reviews = Reviews(rules, Mock())
@@ -287,14 +285,7 @@ def test_hands_without_the_player_or_their_cards_are_refused() -> None:
             only_hand(HEADS_UP, player, game)
 
 
-@pytest.mark.parametrize(
-    ("name", "betting"),
-    [
-        ("phh_showdown", "fffr300cf/cc/cc/cc"),
-        ("ignition_lines_in_table_order", "ffr250fcf/cr550f"),
-        ("pokerstars_called", "fffr8000cc///"),
-    ],
-)
+@cases
 def test_at_larger_tables_absent_players_fold_first_and_stacks_are_those_of_the_hand(name: str, betting: str) -> None:
     six = load_rules("holdem_nolimit_6p")
     [hand] = hands_of(sample(name), name)
