@@ -2,7 +2,8 @@
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -11,6 +12,9 @@ from hydra.utils import get_object
 from poker.run.errors import PokernetsError
 
 _PLAIN = (int, float, str, bool, NoneType)
+_LEAST = {"patience": 0, "weight_decay": 0, "lr": 0}
+_LEAST |= dict.fromkeys(("threads", "batch_rows", "epoch_rows", "shards", "accumulate_grad_batches"), 1)
+_POSITIVE = ("learning_rate", "huber_delta", "memory_limit_gib")
 
 
 def check(node: Any) -> None:
@@ -22,27 +26,56 @@ def check(node: Any) -> None:
         node: settings as plain containers.
 
     Raises:
-        PokernetsError: a number is out of range or a value has the wrong type; the message names the target and
-            parameter.
+        PokernetsError: a `_target_` cannot be imported, a number is out of range or a value has the wrong type; the
+            message names the target and parameter.
     """
     if isinstance(node, dict) and "_target_" in node:
-        hints = _hints(get_object(node["_target_"]))
+        hints = _hints(node["_target_"])
         for key, value in node.items():
-            is_number = isinstance(value, int | float)
-            expected = _kind(value, hints.get(key, Any)) or ("a number" if is_number and math.isnan(value) else "")
-            if key.endswith("seed") and is_number and value < 0:  # numpy refuses it without the name
-                expected = "at least 0"
+            expected = _range(key, value) or _kind(value, hints.get(key, Any))
             if expected:
                 raise PokernetsError(f"{node['_target_']}: '{key}' must be {expected}, not {value!r}")
     for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
         check(value)
 
 
-def _hints(target: Any) -> dict[str, Any]:
+def check_names(kind: str, settings: Mapping[str, Any], others: Collection[str] = ()) -> None:
+    """Check that settings by name belong to parts that exist.
+
+    Args:
+        kind: the key of the settings in the configuration, such as `agent`.
+        settings: settings by name; those of chosen parts have a `_target_`.
+        others: names of parts that are not chosen and may have settings all the same.
+
+    Raises:
+        PokernetsError: a name is unknown; the message gives the nearest known name.
+    """
+    chosen = [name for name, node in settings.items() if isinstance(node, Mapping) and "_target_" in node]
+    known = {*chosen, *others}
+    for name in settings.keys() - known:
+        nearest = "".join(f"; did you mean {kind}.{match}?" for match in get_close_matches(name, known, 1))
+        raise PokernetsError(f"{kind}.{name} has settings, but there is no such {kind}{nearest}")
+
+
+def _hints(name: str) -> dict[str, Any]:
     try:
+        target = get_object(name)
         return get_type_hints(target.__init__ if inspect.isclass(target) else target)
     except NameError:  # from names that are imported only for type checkers
         return {}
+    except ImportError as error:
+        raise PokernetsError(" ".join(str(error).split())) from None
+
+
+def _range(key: str, value: Any) -> str:
+    """Return the range that a parameter needs if `value` is outside it; otherwise an empty string."""
+    if not isinstance(value, int | float):
+        return ""
+    if key in _POSITIVE and not 0 < value < math.inf:
+        return "positive"
+    if key in _LEAST and not _LEAST[key] <= value < math.inf:
+        return f"at least {_LEAST[key]}"
+    return "at least 0" if key.endswith("seed") and value < 0 else "a number" if math.isnan(value) else ""
 
 
 def _kind(value: Any, hint: Any) -> str:

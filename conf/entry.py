@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from conf.checks import check
+from conf.checks import check, check_names
 from conf.compose import message_of
 from conf.sweeps import is_sweep
 from poker.kernels.ahead import compile_at_first_use
@@ -93,6 +93,7 @@ def run(config: DictConfig, node: DictConfig) -> Any:
     for several, one in (("agents", "agent"), ("adversaries", "adversary")):
         if several in config:
             raise PokernetsError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
+    check_names("adversary", config.get("adversary", {}))
     settings = OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
     check(settings)
     compile_at_first_use()

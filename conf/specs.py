@@ -5,7 +5,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from conf.compose import build, compose, overrides_of
+from conf.checks import check_names
+from conf.compose import CONF, build, compose, overrides_of
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
 from poker.store.artifacts import artifact_exists
@@ -18,7 +19,11 @@ def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Any) 
     Args:
         optional: artifacts by agent; an agent whose artifact does not exist is left out.
         settings: settings by agent; settings without a `_target_` belong to agents outside the line-up and are ignored.
+
+    Raises:
+        PokernetsError: there are settings of an agent that neither the line-up nor `conf/agents` has.
     """
+    check_names("agent", settings, [file.stem for file in (CONF / "agents").glob("*.yaml")])
     lacking = {name for name, artifact in optional.items() if not artifact_exists(artifact)}
     chosen = {name: node for name, node in settings.items() if name not in lacking and "_target_" in node}
     return [AgentSpec(name, partial(build, node), node) for name, node in chosen.items()]

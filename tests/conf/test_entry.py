@@ -52,6 +52,10 @@ def refused(command: str, *arguments: str) -> str:
         ("evaluate", ("evaluate=match", "agents=[equity,"), "[equity,"),
         ("evaluate", ("evaluate=match", TWO, "+agent.random.x=3"), "'x'"),
         ("data_gen", ("job=blueprint", "~job.bits"), "'bits'"),
+        ("evaluate", ("evaluate=match", TWO, "+agent.depth_limted.safety=resolve"), "did you mean agent.depth_limited"),
+        ("evaluate", ("evaluate=match", TWO, "+agent.rondom.x=3"), "no such agent; did you mean agent.random?"),
+        ("evaluate", ("evaluate=lbr", "+adversary.lbr_fold_cal.x=3"), "did you mean adversary.lbr_fold_call?"),
+        ("evaluate", ("evaluate=match", TWO, "agent.random._target_=poker.X"), "Error loading 'poker.X'"),
         # values that only the user can give
         ("evaluate", ("evaluate=match", "game=acpc"), "game.path"),
         # values of a wrong type or out of range
@@ -59,6 +63,7 @@ def refused(command: str, *arguments: str) -> str:
         ("data_gen", ("job=blueprint", "solver=dcfr", "solver.threads=x"), "'threads' must be int, not 'x'"),
         ("evaluate", ("evaluate=match", TWO, "hands=1e3"), "MatchSettings: 'hands' must be int, not 1000.0"),
         ("evaluate", ("evaluate=match", TWO, "seed=-1"), "must be at least 0, not -1"),
+        ("evaluate", ("evaluate=spot", "spot=a.spot", "memory_limit_gib=inf"), "'memory_limit_gib' must be positive"),
         ("evaluate", (*LIMITED, "search.seconds_per_decision=nan"), "'seconds_per_decision' must be a number, not nan"),
         ("evaluate", ("evaluate=match", TWO, "game.blinds=[100]"), "field `blinds` must be 2 amounts"),
         ("evaluate", ("evaluate=match", "agents=[equity]"), "`agents` has 1"),
