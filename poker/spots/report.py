@@ -4,6 +4,7 @@ Values are in chips of the spot. The EV of a hand is the chips won from the pot 
 own later bets. Mean EVs weigh hands by the range.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,8 +54,11 @@ class Settings:
         Raises:
             PokernetsError: a number is not positive.
         """
-        if not (self.exploitability > 0 and self.memory_limit_gib > 0) or self.iterations < 1 or self.threads < 1:
-            raise PokernetsError("`exploitability`, the memory limit, `iterations` and `threads` must be positive")
+        is_bounded = self.exploitability > 0 and 0 < self.memory_limit_gib < math.inf
+        if not is_bounded or self.iterations < 1 or self.threads < 1:
+            raise PokernetsError(
+                "`exploitability`, `iterations`, `threads` and the memory limit must be positive numbers"
+            )
 
 
 def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:

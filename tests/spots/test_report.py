@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import shlex
 import time
 from dataclasses import replace
@@ -219,8 +220,9 @@ def test_solves_begin_in_the_order_in_which_they_were_started() -> None:
 def test_what_is_too_large_is_refused_before_it_starts() -> None:
     with pytest.raises(PokernetsError, match="more than the limit"):
         Solve(RIVER, Settings("apdcfr", 0.005, 500, threads=1, memory_limit_gib=1e-5))
-    with pytest.raises(PokernetsError, match="must be positive"):
-        Settings("apdcfr", 0.0, 500, threads=1, memory_limit_gib=1.0)
+    for exploitability, memory in ((0.0, 1.0), (0.005, math.inf), (0.005, math.nan)):
+        with pytest.raises(PokernetsError, match="must be positive"):
+            Settings("apdcfr", exploitability, 500, threads=1, memory_limit_gib=memory)
 
 
 def test_failures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
