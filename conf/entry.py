@@ -43,7 +43,8 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
         the decorated entry point.
 
     Raises:
-        SystemExit: by the decorated entry point, with status 2 after an error and 130 after Ctrl+C.
+        SystemExit: by the decorated entry point, with status 2 after an error, 130 after Ctrl+C, and 143 if Lightning
+            ends a training after SIGTERM.
     """
 
     @functools.wraps(main)
@@ -62,10 +63,12 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
         try:
             return main(*args, **kwargs)
         except (KeyboardInterrupt, SystemExit) as error:
-            if isinstance(error, SystemExit) and not isinstance(error.__context__, KeyboardInterrupt):
-                raise  # Lightning raises SystemExit after Ctrl+C
+            status = 143 if type(error).__name__ == "SIGTERMException" else 130  # its import would take seconds
+            of_lightning = status == 143 or isinstance(error.__context__, KeyboardInterrupt)
+            if isinstance(error, SystemExit) and (not of_lightning or error.code == 130):
+                raise
             print("interrupted; run the same command to continue", file=sys.stderr)
-            sys.exit(130)
+            sys.exit(status)
         except BrokenPipeError:  # for example `| head` closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)

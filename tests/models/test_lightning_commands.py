@@ -1,10 +1,11 @@
 """Settings that users of Lightning know: loggers, checkpoints, limits, early stopping, W&B."""
 
 import csv
+import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -176,15 +177,15 @@ def test_the_net_is_compiled_where_that_is_asked_for(train: Train, monkeypatch: 
 
 @cases
 def test_a_setting_with_which_no_net_can_be_trained_is_one_line(train: Train, setting: str, problem: str) -> None:
-    assert problem in error_of(train(setting, status=2))
+    assert problem in error_of(train(*setting.split(), status=2))
 
 
-def test_an_interruption_says_how_to_go_on(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(LeafModule, "validation_step", interrupted)
-    done = train(status=130)
+@pytest.mark.parametrize(("interruption", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_says_how_to_go_on(
+    train: Train, monkeypatch: pytest.MonkeyPatch, interruption: signal.Signals, status: int
+) -> None:
+    monkeypatch.setattr(LeafModule, "on_train_epoch_end", lambda _: os.kill(os.getpid(), interruption))
+    done = train(status=status)
     assert done.stderr.endswith("interrupted; run the same command to continue\n")
     assert "Traceback" not in done.stderr
 
