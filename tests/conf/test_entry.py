@@ -118,12 +118,13 @@ def test_a_fault_of_the_program_is_no_error_of_the_user() -> None:
 
 def test_interrupts_and_closed_pipes_end_quietly(capsys: pytest.CaptureFixture[str]) -> None:
     @one_line_errors
+    @one_line_errors
     def main() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(SystemExit, match="130"):
         main()
-    assert capsys.readouterr().err.startswith("interrupted; run the same command to continue")
+    assert capsys.readouterr().err == "interrupted; run the same command to continue\n"
     for words in ("data_gen --help | true", "pokernets --help | true", "data_gen --cfg job >&-"):
         command = f"{shlex.quote(sys.executable)} -m {words}"
         done = subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True, text=True)
