@@ -4,10 +4,12 @@ import sys
 
 import hydra
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
+from conf.checks import check
 from conf.entry import one_line_errors
 from conf.sweeps import in_own_folder
+from poker.run.errors import PokernetsError
 
 
 def train(config: DictConfig) -> float:
@@ -15,16 +17,15 @@ def train(config: DictConfig) -> float:
 
     Returns:
         The `metric` of the exported net, which sweepers minimise.
+
+    Raises:
+        PokernetsError: a setting is missing, of a wrong type or out of range.
     """
-    import torch  # noqa: PLC0415 (torch and Lightning take seconds to import, and --help does not need them)
-    from lightning import seed_everything  # noqa: PLC0415
+    from models.training.run import run_folder, settings_of  # noqa: PLC0415 (torch takes seconds to import)
 
-    from models.training.run import precision_of, quiet, run_folder, settings_of  # noqa: PLC0415
-
-    quiet()
-    torch.set_num_threads(config.threads)
+    check(OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
     config.run = config.run or run_folder(config)
-    seed_everything(config.seed % 2**32, workers=True, verbose=False)
+    instantiate(config.process)
 
     data = instantiate(config.data, _convert_="all")
     model = instantiate(config.model, _convert_="all")
@@ -34,13 +35,14 @@ def train(config: DictConfig) -> float:
     callbacks = [instantiate(callback) for callback in config.callbacks.values()]
     callbacks += [export] if export else []
     loggers = [instantiate(logger) for logger in config.logger.values()]
-    precision = precision_of(config.trainer)
-    trainer = instantiate(config.trainer, precision=precision, callbacks=callbacks, logger=loggers, _convert_="all")
+    trainer = instantiate(config.trainer, callbacks=callbacks, logger=loggers, _convert_="all")
     if trainer.is_global_zero:
-        print(f"trainer.precision: {precision}", file=sys.stderr)
+        print(f"trainer.precision: {config.trainer.precision}", file=sys.stderr)
+    if trainer.limit_val_batches == 0:
+        raise PokernetsError("trainer.limit_val_batches=0: the exported net needs a validation; set it to 1 or more")
 
     trainer.fit(model, datamodule=data, ckpt_path=config.ckpt_path, weights_only=True)
-    best = trainer.checkpoint_callback.best_model_path  # of the monitored metric, else of the last epoch
+    best = getattr(trainer.checkpoint_callback, "best_model_path", None)  # by the monitored metric, else the last
     trainer.validate(model, datamodule=data, ckpt_path=best or None, weights_only=True)  # `export` writes the net
     return float(trainer.callback_metrics[config.metric])
 

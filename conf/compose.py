@@ -9,8 +9,8 @@ import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException, InstantiationException
-from hydra.utils import instantiate
-from omegaconf import DictConfig
+from hydra.utils import get_method, instantiate
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from poker.run.errors import PokernetsError, of_user_code
@@ -18,6 +18,13 @@ from poker.run.errors import PokernetsError, of_user_code
 CONF = Path(__file__).resolve().parent
 _KEPT = "what was written is kept, and the same command continues where it can"
 _FREE_SPACE = "free space there, or write to another disk with outputs=DIR and runs=DIR; "
+
+
+def _fastest_precision(accelerator: str) -> str:
+    return str(get_method("models.training.run.fastest_precision")(accelerator))  # its import takes seconds
+
+
+OmegaConf.register_new_resolver("fastest_precision", _fastest_precision, replace=True)
 
 
 def compose(root: str, overrides: list[str]) -> DictConfig:

@@ -105,7 +105,7 @@ class LeafModule(NetModule):
 
     def training_step(self, batch: LeafBatch, index: int) -> Tensor:
         """Return the loss of a batch, with labels [n, K], and log it."""
-        loss = self.loss(self(batch.features), batch.labels)
+        loss = self.loss_of(self(batch.features), batch.labels)
         self.log("train/loss", loss)
         return loss
 

@@ -134,7 +134,7 @@ class OpponentModule(NetModule):
 
     def training_step(self, batch: OpponentBatch, index: int) -> Tensor:
         """Return the mean loss of the ensemble's members, from logits [n, C], and log it."""
-        losses = [self.loss(logits, batch.action) for logits in self.net.member_logits(batch)]
+        losses = [self.loss_of(logits, batch.action) for logits in self.net.member_logits(batch)]
         loss = torch.stack(losses).mean()
         self.log("train/log_loss", loss)
         return loss

@@ -132,8 +132,11 @@ class Export(callbacks.Callback):
         """Write the net after the validation that follows training.
 
         Raises:
-            PokernetsError: the monitored metric is not finite.
+            PokernetsError: the monitored metric is unknown or not finite.
         """
+        if self._monitor not in trainer.callback_metrics:
+            names = ", ".join(sorted(trainer.callback_metrics))
+            raise PokernetsError(f"metric={self._monitor} is not logged; choose one of {names}")
         if trainer.state.fn != "validate":
             return
         loss = trainer.callback_metrics[self._monitor]

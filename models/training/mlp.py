@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn import functional
 
+from poker.run.errors import PokernetsError
+
 
 class Linear(nn.Linear):
     """`nn.Linear` with an optional ReLU and uniform Kaiming initialisation; parameters and state_dict are the same."""
@@ -46,6 +48,8 @@ class _Standardised(nn.BatchNorm1d):
 
     def forward(self, input: Tensor) -> Tensor:
         if not (self.training and distributed.is_initialized()):
+            if self.training and len(input) == 1:
+                raise PokernetsError("net.standardise needs batches of two rows or more: increase data.batch_rows")
             return super().forward(input)
         assert self.running_mean is not None
         assert self.running_var is not None

@@ -1,14 +1,17 @@
 """The base of the Lightning modules: a net, its loss, and its optimiser with a schedule over the planned steps."""
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import lightning
 import torch
+from lightning.pytorch.plugins.precision import MixedPrecision
 from torch import Tensor, nn
 
 from models.training.callbacks import Export
-from poker.run.errors import PokernetsError
+from models.training.checkpoints import REMEDY
+from poker.run.errors import PokernetsError, described
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """Mean loss of predictions and labels, such as `torch.nn.HuberLoss`."""
@@ -42,30 +45,58 @@ class NetModule(lightning.LightningModule):
         """Return the parameters for the optimiser; subclasses may divide them into groups."""
         return self.net.parameters()
 
+    def loss_of(self, predictions: Tensor, labels: Tensor) -> Tensor:
+        """Compute the mean loss.
+
+        Raises:
+            PokernetsError: the loss refuses its settings, or is not a single number.
+        """
+        try:
+            loss = self.loss(predictions, labels)
+        except (RuntimeError, ValueError) as error:
+            raise PokernetsError(f"model.loss: {described(error)}") from error
+        if loss.dim():
+            raise PokernetsError(f"model.loss must return one number, not {list(loss.shape)}; set its reduction")
+        return loss
+
     def configure_optimizers(self) -> Any:
         """Create the optimiser and the schedule over the planned steps.
+
+        A fused optimiser is replaced by the same one without fused steps where Lightning cannot clip its gradients.
 
         Raises:
             PokernetsError: the settings of the optimiser or the scheduler are invalid.
         """
+        steps = self.trainer.estimated_stepping_batches
+        unset = [name for name, value in getattr(self._scheduler, "keywords", {}).items() if value is None]
+        if unset and not 0 < steps < math.inf:
+            remedy = "set trainer.max_epochs or max_steps, and at least one batch, or model.scheduler=null"
+            raise PokernetsError(f"model.scheduler needs the number of steps, which is {steps}: {remedy}")
+        clips = self.trainer.gradient_clip_val and isinstance(self.trainer.precision_plugin, MixedPrecision)
+        is_fused = getattr(self._optimizer, "keywords", {}).get("fused")
         try:
-            optimizer = self._optimizer(self.parameter_groups())
+            optimizer = self._optimizer(self.parameter_groups(), **({"fused": False} if clips and is_fused else {}))
             if self._scheduler is None:
                 return optimizer
-            settings = getattr(self._scheduler, "keywords", {})
-            steps = int(self.trainer.estimated_stepping_batches)
-            planned = {name: steps for name, value in settings.items() if value is None}
-            scheduler = self._scheduler(optimizer, **planned)
+            scheduler = self._scheduler(optimizer, **dict.fromkeys(unset, steps))
         except (TypeError, ValueError) as error:
             raise PokernetsError(f"model.optimizer or model.scheduler: {error}") from error
+        if (last := getattr(scheduler, "total_steps", steps)) < steps:
+            raise PokernetsError(
+                f"model.scheduler.total_steps={last} is below the {steps} planned steps; set it to null"
+            )
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Refuse a checkpoint with other settings, and use the planned steps of this training.
+        """Refuse a checkpoint with other settings or a longer training, and use the planned steps of this training.
 
         Raises:
-            PokernetsError: the checkpoint has other settings.
+            PokernetsError: the checkpoint has other settings, or more epochs or steps than this training.
         """
+        for limit, trained in (("max_epochs", checkpoint["epoch"] + 1), ("max_steps", checkpoint["global_step"])):
+            most = getattr(self.trainer, limit)
+            if self.trainer.training and most not in (None, -1) and trained > most:
+                raise PokernetsError(f"the checkpoint is at {trained}, beyond trainer.{limit}={most}: {REMEDY}")
         for callback in self.trainer.callbacks:  # type: ignore[attr-defined]
             if isinstance(callback, Export) and self.trainer.training:
                 callback.check_start(checkpoint)

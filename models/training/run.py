@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from lightning import seed_everything
 from omegaconf import DictConfig, OmegaConf
 
 from poker.store.artifacts import fingerprint_of
@@ -56,16 +57,29 @@ def run_folder(config: DictConfig) -> str:
     return str(Path(config.runs) / f"{name}-{fingerprint_of({**settings_of(config), **start})[:12]}")
 
 
-def precision_of(trainer: DictConfig) -> str:
-    """Return the precision of a trainer's settings, where `auto` is the fastest one on this machine.
+def fastest_precision(accelerator: str) -> str:
+    """Return the fastest precision of training on this machine.
 
     On a CPU with AMX and with batches of 4,096, a leaf net trains two to three times as fast in bfloat16. GPUs gain
     nothing, because the nets are small (docs/results/gpu).
+
+    Args:
+        accelerator: the trainer's `accelerator`.
     """
-    on_cpu = trainer.accelerator == "cpu" or (trainer.accelerator == "auto" and not torch.accelerator.is_available())
-    bfloat16 = on_cpu and torch.cpu.get_capabilities().get("avx512_bf16")
-    fastest = "bf16-mixed" if bfloat16 else "32-true"
-    return fastest if trainer.precision == "auto" else trainer.precision
+    on_cpu = accelerator == "cpu" or (accelerator == "auto" and not torch.accelerator.is_available())
+    return "bf16-mixed" if on_cpu and torch.cpu.get_capabilities().get("avx512_bf16") else "32-true"
+
+
+def prepare(threads: int, seed: int) -> None:
+    """Prepare torch and Lightning for a training.
+
+    Args:
+        threads: threads of torch.
+        seed: seed of the generators of Python, numpy and torch.
+    """
+    quiet()
+    torch.set_num_threads(threads)
+    seed_everything(seed % 2**32, workers=True, verbose=False)
 
 
 def quiet() -> None:

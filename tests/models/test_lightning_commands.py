@@ -78,10 +78,10 @@ def test_settings_are_hyperparameters_of_every_logger(train: Train, tmp_path: Pa
     assert not any(name.startswith("test/") for name in first)  # these rows choose the epoch
 
 
-def test_another_processor_continues_a_run_and_its_csv_log(
+def test_another_processor_continues_a_run_and_its_csv_log_with_the_same_precision(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first one multiplies in bfloat16, the second one cannot."""
+    """The first one multiplies in bfloat16, the second one does so only if that is set."""
 
     def interrupt(module: LeafModule) -> None:
         if module.current_epoch == 1:
@@ -92,9 +92,14 @@ def test_another_processor_continues_a_run_and_its_csv_log(
         patched.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
         assert "precision: bf16-mixed\n" in train("logger=csv", "trainer.max_epochs=3", status=2).stderr
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
-    assert "precision: 32-true\n" in train("logger=csv", "trainer.max_epochs=3").stderr
+    train("logger=csv", "trainer.max_epochs=3", "trainer.precision=bf16-mixed")
     assert not list(tmp_path.rglob("tensorboard"))
     assert [*column(tmp_path, "validation/huber")] == [7, 15, 23, 24]  # and the exported net
+    assert "precision: 32-true\n" in train("trainer.max_epochs=3", f"outputs={tmp_path}/other").stderr
+    nets = [open_artifact(tmp_path / name / "leaf_net", LEAF_NET) for name in ("made", "other")]
+    assert [net.config["trainer"]["precision"] for net in nets] == ["bf16-mixed", "32-true"]
+    assert len(list((tmp_path / "runs").glob("leaf_net-*"))) == 2
+    assert "precision: 32-true\n" in run_here("train", "model=leaf", "--cfg", "job", "--resolve").stdout
 
 
 def test_the_seed_decides_about_nets_that_draw_from_torch(train: Train, tmp_path: Path) -> None:
@@ -139,6 +144,11 @@ def test_the_trainer_trains_on_as_little_as_one_likes(train: Train, tmp_path: Pa
     ] == int(value)
 
 
+@pytest.mark.parametrize("precision", ["bf16-mixed", "32-true"])
+def test_gradients_are_clipped_in_every_precision(train: Train, precision: str) -> None:
+    train("trainer.gradient_clip_val=0.1", f"trainer.precision={precision}")
+
+
 def test_the_best_checkpoints_are_kept(train: Train, tmp_path: Path) -> None:
     train("trainer.max_epochs=4", "callbacks.checkpoint.save_top_k=3")
     assert len(list((run_folder(tmp_path) / "checkpoints").glob("epoch=*.ckpt"))) == 3
@@ -160,6 +170,8 @@ def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path
     train(f"ckpt_path={last}", "trainer.max_epochs=3", f"outputs={tmp_path}/longer")
     longer = open_artifact(tmp_path / "longer" / "leaf_net", LEAF_NET)
     assert (longer.counts["epochs"], "checkpoint" in longer.made_from) == (3, True)
+    for short in ("trainer.max_epochs=1", "+trainer.max_steps=15"):
+        assert "beyond trainer.max_" in error_of(train(short, f"ckpt_path={last}", f"outputs={tmp_path}/o", status=2))
     others = {"net.hidden=[9]": "net", "seed=2": "net, seed, data", "data.batch_rows=64": "data"}
     for other, names in others.items():
         error = error_of(train(other, f"outputs={tmp_path}/other", f"ckpt_path={last}", status=2))
@@ -187,6 +199,7 @@ def test_an_interruption_says_how_to_go_on(
     monkeypatch.setattr(LeafModule, "on_train_epoch_end", lambda _: os.kill(os.getpid(), interruption))
     done = train(status=status)
     assert done.stderr.endswith("interrupted; run the same command to continue\n")
+    assert done.stderr.count("interrupted") == 1
     assert "Traceback" not in done.stderr
 
 

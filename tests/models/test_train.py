@@ -106,7 +106,7 @@ def test_a_second_run_keeps_the_net_and_other_settings_are_refused(trained: Path
 def test_every_option_is_built(group: str, option: str, tmp_path: Path) -> None:
     if option == "wandb":
         pytest.importorskip("wandb")
-    chosen = ["trainer.precision=32-true", *(["model=opponent"] if group == "net" and option != "mlp" else [])]
+    chosen = ["model=opponent"] if group == "net" and option != "mlp" else []
     config = compose("train", [*chosen, f"{group}={option}", f"run={tmp_path}", f"artifacts={tmp_path}"])
     for node in config[group].values() if group in ("callbacks", "logger") else [config[group]]:
         with contextlib.suppress(MissingArtifactError):
