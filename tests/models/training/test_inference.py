@@ -193,12 +193,13 @@ def test_a_net_of_any_class_plays_where_the_configuration_names_it(tmp_path: Pat
 def test_loading_imports_nothing_that_the_file_names(net: Mlp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "intruder.py").write_text("raise SystemExit('ran')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    for name, (forged, error) in {
+    forgeries: dict[str, tuple[dict[str, Any], type[Exception]]] = {
         "other": ({"_target_": "intruder.Net"}, MismatchedArtifactError),
         "ours_but_no_net": ({"_target_": "models.training.export.export_net"}, CorruptArtifactError),
         "missing": ({"_target_": "models.nowhere.Net"}, CorruptArtifactError),
         "of_impossible_sizes": ({"inputs": 0}, CorruptArtifactError),
-    }.items():
+    }
+    for name, (forged, error) in forgeries.items():
         description = {**describe(MLP), **forged}
         with monkeypatch.context() as patched:
             patched.setattr("models.training.export.describe", lambda _, description=description: description)
