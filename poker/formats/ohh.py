@@ -54,7 +54,7 @@ class _Fields(HandWriter):
             "network_name": venue,
             "internal_version": "1.0",
             "tournament": "event" in details,
-            "game_number": str(hand.number),
+            "game_number": str(details.get("hand", hand.number)),
             "start_date_utc": f"{begun.isoformat(timespec='seconds')}Z" if isinstance(begun, datetime) else None,
             "table_name": str(details.get("table", "1")),
             "game_type": "Holdem",

@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from poker.formats.amounts import decimals_in, scale_of
-from poker.formats.played import MOST_CHIPS, MOST_HANDS, LineError, PlayedHand
+from poker.formats.played import MOST_CHIPS, LineError, PlayedHand, number_in
 from poker.formats.stated import Event, StatedHand, played
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
@@ -142,9 +142,10 @@ class _OpenHand(StatedHand):
         if big < 1:
             raise PokernetsError("field `big_blind_amount`: must be positive")
         given = fields.get("game_number")
-        if isinstance(given, str) and given.isascii() and given.isdigit() and int(given[:19]) < MOST_HANDS:
-            self.number = int(given[:19])
-        self.details = self._details()
+        given = str(given).strip() if isinstance(given, str | int) else ""
+        self.has_number = bool(given)
+        self.number = number_in(given) or self.number
+        self.details = self._details() | ({"hand": given} if given and given != str(self.number) else {})
 
     def _details(self) -> dict[str, object]:
         fields = self._fields

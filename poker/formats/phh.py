@@ -127,7 +127,8 @@ def _fields(hand: PlayedHand) -> dict[str, object]:
         **hand.details,
         **_results(hand),
     }
-    return {**fields, "hand": fields.get("hand", hand.number), "players": list(hand.names)}
+    number = {"hand": fields.get("hand", hand.number)} if hand.has_number else {}
+    return {**fields, **number, "players": list(hand.names)}
 
 
 def _results(hand: PlayedHand) -> dict[str, object]:

@@ -42,6 +42,7 @@ from poker.formats.played import (
     Replayer,
     TableRules,
     mucked_hands,
+    number_in,
     payoffs_by_rules,
     payoffs_collected,
     settled,
@@ -279,9 +280,10 @@ class _Reader:
         if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < MOST_HANDS:
             number = given
             del details["hand"]
-        return PlayedHand(
-            number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line, amounts_differ
-        )
+        elif isinstance(given, str):
+            number = number_in(given) or number
+        hand = PlayedHand(number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line)
+        return replace(hand, amounts_differ=amounts_differ, has_number=given is not None)
 
     def _results(
         self, state: HandState, mucked: frozenset[int], names: Sequence[str]

@@ -7,6 +7,7 @@ the currency. Stacks, blinds and antes belong to the one hand.
 Symbols: P players.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -219,6 +220,7 @@ class PlayedHand(LoggedHand):
         amounts_differ: whether the file has other amounts for the same winners, which fit no rake.
         boards: boards after the first of a hand that was run several times; each has its share of every pot.
         skipped_action: whether the file leaves out a check or fold.
+        has_number: whether the file has the number, which is the hand's place in the file otherwise.
     """
 
     mucked: frozenset[int] = frozenset()
@@ -229,6 +231,7 @@ class PlayedHand(LoggedHand):
     amounts_differ: bool = False
     boards: tuple[tuple[int, ...], ...] = ()
     skipped_action: bool = False
+    has_number: bool = True
 
     @property
     def rules(self) -> TableRules:
@@ -246,6 +249,15 @@ class PlayedHand(LoggedHand):
     def collected(self) -> list[int]:
         """Chips [P] that each player got from the pots, after the rake."""
         return [round(net) + chips for net, chips in zip(self.payoffs, self.paid, strict=True)]
+
+
+def number_in(text: str) -> int:
+    """Return a number for an identifier such as `23-128-1653325811`, from its last digits.
+
+    Args:
+        text: the identifier.
+    """
+    return int(re.sub("[^0-9]", "", text)[-len(str(MOST_HANDS - 1)) :] or 0)
 
 
 def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:

@@ -76,6 +76,7 @@ class StatedHand:
     Attributes:
         line: line on which the hand begins.
         number: number of the hand.
+        has_number: whether the file has the number.
         limit: kind of limit.
         stakes: small and big blind, or small and big bet, in chips.
         scale: chips per unit of the currency.
@@ -96,6 +97,7 @@ class StatedHand:
 
     line: int
     number: int = 0
+    has_number: bool = True
     limit: str = "no limit"
     stakes: tuple[int, int] = (0, 0)
     scale: int = 1
@@ -227,6 +229,7 @@ class _Table:
             details={**hand.details, "seats": self._seats, "_button": hand.button},
             line=hand.line,
             boards=boards,
+            has_number=hand.has_number,
         )
 
     def _events(self, *kinds: str) -> list[Event]:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
+from poker.formats.played import number_in
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
 from poker.formats.stated import Event
@@ -17,7 +18,7 @@ from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 
 _HEADER = re.compile(
-    r"\W*Winamax Poker - (.*?) - HandId: #([0-9]{1,20})-([0-9]{1,7})-([0-9]{1,10}) - (.*?) \(([^)]*)\) - (.*)"
+    r"\W*Winamax Poker - (.*?) - HandId: #([0-9]{1,20}-[0-9]{1,7}-[0-9]{1,10}) - (.*?) \(([^)]*)\) - (.*)"
 )
 _HEADER_WITHIN = re.compile(r"Winamax Poker - .{1,100} - HandId: #[0-9]")
 _STAKES = re.compile(r"(?:[0-9.]+€?/)?([0-9.]+)€?/([0-9.]+)(€?)")
@@ -41,15 +42,15 @@ class WinamaxLines(PokerStarsLines):
     HEADERS = (_HEADER,)
 
     def _header(self, match: re.Match[str]) -> None:
-        kind, _, place, second, game, stakes, date = match.groups()
-        self.number = int(f"{place}{int(second):010d}")
+        kind, name, game, stakes, date = match.groups()
+        self.number = number_in(name)
         limit, blinds = _GAME.fullmatch(game), _STAKES.fullmatch(stakes)
         if not limit:
             raise PokernetsError(f"`{game[:100]}` is not supported, only hold'em")
         if not blinds:
             raise PokernetsError("the header lacks stakes such as (0.01€/0.02€)")
         self.limit = limit[1]
-        self.details = {"venue": "Winamax"} | {"_time_zone": "UTC"} | day_and_time(date)
+        self.details = {"venue": "Winamax", "hand": name} | {"_time_zone": "UTC"} | day_and_time(date)
         if blinds[3]:
             self.scale = 100
             self.details |= {"currency_symbol": "€", "currency": "EUR"}

@@ -59,6 +59,8 @@ CREATE TABLE IF NOT EXISTS counts (
     hand INTEGER, player TEXT, measure TEXT, did INTEGER, opportunities INTEGER, PRIMARY KEY (hand, player, measure)
     ) WITHOUT ROWID;
 """
+_VERSION = 2
+"""Version of the schema and of the keys, as SQLite's `user_version`."""
 ORDERS = {
     **{"begun": "h.begun", "stakes": "h.stakes", "position": "s.position", "cards": "s.cards", "board": "h.board"},
     **{"line": "h.line", "pot": "h.pot", "net": "s.net", "expected": "COALESCE(s.expected, s.net)"},
@@ -104,7 +106,7 @@ class DecisionRow(NamedTuple):
 
 
 class HandRow(NamedTuple):
-    """A hand; two with the same `key` are the same hand.
+    """A hand; two with the same `key` are the same hand unless they show other cards.
 
     `begun` is its date and time in ISO 8601, or empty; `pot` is in big blinds. `counts` has the player, a measure of
     `poker.opponents.profiles`, and how often of how many opportunities.
@@ -215,7 +217,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
 
     Args:
         hands: the hands.
-        mark: part of the keys of hands that have no site and number.
+        mark: part of the keys of hands that have no site, or neither a number nor a time.
     """
     for number, hand in enumerate(hands):
         rules, lines = hand.rules, _lines(hand)
@@ -237,16 +239,18 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
             places[player] += 1
         whole = lines[-1][0] + lines[-1][1] if lines else ""
         board = cards_text(hand.state.board)
+        own, begun = hand.details.get("hand", hand.number) if hand.has_number else None, _begun(hand)
         played = rules.starting_stacks, hand.state.betting.text(), board  # some files repeat numbers
-        site = repr((hand.details.get("venue"), hand.number, played))
-        key = hashlib.sha256(site.encode()).hexdigest() if "venue" in hand.details else f"{mark}/{number}"
+        site = repr((hand.details.get("venue"), own, begun, hand.details.get("table"), hand.names, played))
+        is_known = "venue" in hand.details and (hand.has_number or ":" in begun)
+        key = hashlib.sha256(site.encode()).hexdigest() if is_known else f"{mark}/{number}"
         counts = [
             (name, measure, profile.did[measure], profile.opportunities[measure])
             for name, profile in profiles([hand]).items()
             for measure in profile.did.keys() | profile.opportunities.keys()
         ]
         pot = sum(hand.paid) / rules.big_blind
-        shown = key, number, rules.num_players, rules.big_blind, board, whole, text, _begun(hand), stakes(hand), pot
+        shown = key, number, rules.num_players, rules.big_blind, board, whole, text, begun, stakes(hand), pot
         yield HandRow(*shown, seats, decisions, counts)
 
 
@@ -329,6 +333,14 @@ def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
         base.executemany("UPDATE seats SET cards = ?, expected = ? WHERE hand = ? AND position = ?", seats)
 
 
+def _has_other_cards(base: sqlite3.Connection, hand: HandRow) -> bool:
+    """Return whether the hand with the same key has other known cards, so that it is another hand."""
+    sql = (
+        "SELECT 1 FROM seats WHERE player = ? AND hand = (SELECT id FROM hands WHERE key = ?) AND cards NOT IN ('', ?)"
+    )
+    return any(seat.cards and base.execute(sql, (seat.player, hand.key, seat.cards)).fetchone() for seat in hand.seats)
+
+
 class HandBase:
     """The database of hands in a file; any thread may use it.
 
@@ -347,7 +359,12 @@ class HandBase:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as base:
-            base.executescript(_SCHEMA)
+            tables, version = base.execute(
+                "SELECT COUNT(*), user_version FROM sqlite_master, pragma_user_version"
+            ).fetchone()
+            if tables and version != _VERSION:
+                raise sqlite3.DatabaseError("another version of pokernets wrote it")
+            base.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
 
     def add(self, source: str, hands: Iterable[HandRow]) -> int:
         """Add the new hands of a source, and hole cards that the source has to hands that lack them.
@@ -358,6 +375,8 @@ class HandBase:
         added = 0
         with self._open() as base:
             for hand in hands:
+                if _has_other_cards(base, hand):
+                    hand = hand._replace(key=f"{hand.key} {' '.join(seat.cards for seat in hand.seats)}")
                 row = (source, *hand[:-3])
                 cursor = base.execute(f"INSERT OR IGNORE INTO hands VALUES (NULL{', ?' * len(row)})", row)
                 if cursor.rowcount < 1:

@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 from poker.agents.simple import RandomAgent
-from poker.formats.histories import hands_of
+from poker.formats.histories import OHH, PHH, hand_texts, hands_of
 from poker.formats.phh import phhs_texts
 from poker.formats.played import PlayedHand
 from poker.game.cards import HOLDEM, cards_text
@@ -137,6 +139,16 @@ def test_an_all_in_has_a_mean_beside_its_result(base: HandBase) -> None:
     assert nets["Ann"] > 0 > nets["Bob"]  # a pair of queens against a king and an ace
 
 
+def test_a_base_of_an_earlier_version_is_refused(base: HandBase, tmp_path: Path) -> None:
+    """Its keys differ, so it would take hands that it has for new ones."""
+    file = tmp_path / "visitor" / "hands.sqlite"
+    HandBase(file)
+    with closing(sqlite3.connect(file)) as old:
+        old.execute("PRAGMA user_version = 1")
+    with pytest.raises(PokernetsError, match=r"another version of pokernets wrote it.*move it away"):
+        HandBase(file)
+
+
 def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
     hands = session(HANDS)
     base.add("session", rows_of(hands, "session"))
@@ -195,6 +207,39 @@ def test_a_hand_in_the_files_of_two_players_is_there_once_with_the_cards_of_both
     assert [cards_text(cards) for cards in hand.state.hole_cards] == ["8c8d", "", "AhKd"]
     another = sample("pokerstars_file_of_p2").replace("bets $4", "bets $5").replace("bet ($4)", "bet ($5)")
     assert base.add("another.txt", rows_in("another.txt", another.encode(), RULES).hands) == 1
+
+
+def test_hands_of_two_tables_in_one_second_are_two(base: HandBase) -> None:
+    text = sample("winamax_two_tables")
+    assert base.add("a.txt", rows_in("a.txt", text.encode(), RULES).hands) == 2
+    assert [net for _, net, _ in base.results(HandSearch("Hero"))] == [1.5, 1.5]
+    for kind in (PHH, OHH):
+        hands = list(hands_of("".join(hand_texts(kind, hands_of(text, "a.txt"))), "b"))
+        assert [hand.number for hand in hands] == [111 * 10**11 + 11600000300, 222 * 10**11 + 11600000300]
+        assert base.add("b", rows_of(hands, "b")) == 0
+
+
+@pytest.mark.parametrize("number", ["7", ""])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Kh Qh", "Qs Js"), ("2012/05/03", "2012/05/04"), ("'Two'", "'Six'"), ("Ben", "Bob"), ("", "")],
+)
+def test_hands_with_other_cards_times_tables_or_players_are_two(
+    base: HandBase, number: str, old: str, new: str
+) -> None:
+    text = HEADS_UP.replace("[2c 3d]", "")
+    for source, changed, added in (("a", text, 1), ("b", text.replace(old, new), int(old != new)), ("c", text, 0)):
+        [hand] = hands_of(changed, source)
+        rows = list(rows_of([replace(hand, has_number=bool(number))], source))
+        assert (base.add(source, rows), base.add(source, rows)) == (added, 0)
+
+
+def test_hands_without_a_number_and_a_time_are_those_of_their_file(base: HandBase) -> None:
+    [hand] = hands_of(HEADS_UP, "a")
+    hand = replace(hand, has_number=False, details={"venue": "PokerStars"})
+    for text, numbered in ((phhs_texts([hand]), False), (phhs_texts([replace(hand, has_number=True)]), True)):
+        assert [one.has_number for one in hands_of("".join(text), "a")] == [numbered]
+    assert [base.add(mark, rows_of([hand], mark)) for mark in ("a", "b", "a")] == [1, 1, 0]
 
 
 def test_what_decisions_cost_and_drills(base: HandBase) -> None:
