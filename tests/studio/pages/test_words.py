@@ -112,6 +112,17 @@ def test_a_loss_is_told_no_more_exactly_than_it_is_known(
     assert ("did not reach its limit" in text) == (more.get("finished") is False)
 
 
+def test_the_error_of_a_loss_is_the_largest_over_the_ranges_that_are_plausible(rules: Rules) -> None:
+    """The bet loses 10 chips; against other ranges 4 or 30 chips, or it wins 10."""
+    for guesses, error in (
+        (((40, 36, 0), (50, 20, 0)), 20.0),
+        (((50, 20, 0), (40, 36, 0)), 20.0),
+        (((20, 30, 0),), 20.0),
+    ):
+        review = decision(rules, 500, guesses=tuple(np.array(guess, float) for guess in guesses))
+        assert (review.loss, review.range_error, review.is_guess) == (10.0, error, True)
+
+
 def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rules: Rules) -> None:
     likely = "The agent's actions in sound play: call 200 50%, check "
     text = re.sub("<.*?>", "", decision_html(decision(rules, 700, likelihoods=(0.5, 0.02)), "note"))
