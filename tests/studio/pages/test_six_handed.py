@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import AsyncMock, Mock
 
@@ -21,13 +20,6 @@ from poker.studio.pages.pages import Page, blueprint_of
 from poker.studio.pages.six_handed import Commands, make
 from tests.games import HEADS_UP as RULES
 from tests.killed import ROOT
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def python(code: str) -> list[str]:
@@ -47,7 +39,8 @@ def test_commands_run_one_after_the_other_until_one_fails(commands: list[list[st
     running = Commands(commands)
     for _ in range(2):
         running.start()
-    wait_until(lambda: running.started is None)
+    while running.started is not None:
+        time.sleep(0.01)
     assert running.line.startswith(line)
 
 
@@ -55,9 +48,11 @@ def test_commands_are_cancelled_and_started_again() -> None:
     commands = Commands([python("import time; print('one', flush=True); time.sleep(600)"), python("print('two')")])
     for _ in range(2):
         commands.start()
-        wait_until(lambda: commands.line == "one")
+        while commands.line != "one":
+            time.sleep(0.01)
         commands.cancel()
-        wait_until(lambda: commands.started is None)
+        while commands.started is not None:
+            time.sleep(0.01)
         assert commands.line == "Cancelled. The button continues the training."
 
 
