@@ -19,6 +19,11 @@ from train import train
 _GROUPS = {"data_gen/__main__.py": "job", "evaluate.py": "evaluate", "train.py": "model"}
 
 
+def places(folder: Path) -> tuple[str, str]:
+    """Where a command reads and writes below `folder`: relative folders, as the defaults are."""
+    return f"artifacts={os.path.relpath(folder)}", f"runs={os.path.relpath(folder / 'runs')}"
+
+
 class Done(NamedTuple):
     returncode: object
     stdout: str
@@ -30,7 +35,7 @@ def run_here(command: str, *arguments: object) -> Done:
     return run_script(ROOT / next(script for script in _GROUPS if script.startswith(command)), *arguments)
 
 
-def run_script(script: Path, *arguments: object, cwd: Path = ROOT) -> Done:
+def run_script(script: Path, *arguments: object, cwd: Path = Path()) -> Done:
     """A script of Python in this process, as `python SCRIPT ...` runs it in `cwd`."""
     status: object = 0
     with (

@@ -23,8 +23,9 @@ def run_killed(method: str, calls: int, *command: str) -> None:
     Its process dies alone, and those that it started must end by themselves.
     """
     arguments = [sys.executable, "-m", "tests.killed", method, str(calls), *command]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        arguments, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False, start_new_session=True
+        arguments, env=environment, capture_output=True, text=True, timeout=600, check=False, start_new_session=True
     )
     assert done.returncode == -signal.SIGKILL, f"the run ended before it could be killed: {done.stderr}"
 

@@ -20,6 +20,34 @@ from poker.store.artifacts import file_sha256, find_artifact
 from poker.store.naming import importable, stable_name
 
 
+def continues_itself(trainer: lightning.Trainer) -> bool:
+    """Return whether the trainer starts from a checkpoint of its own run, not of another one."""
+    folders = [trainer.default_root_dir, *(saved.dirpath for saved in trainer.checkpoint_callbacks)]
+    start = Path(trainer.ckpt_path or "/").resolve()
+    return any(start.is_relative_to(Path(folder).resolve()) for folder in folders if folder)
+
+
+class ModelCheckpoint(callbacks.ModelCheckpoint):
+    """Lightning's checkpoints, which a run finds again after its folder was moved.
+
+    Lightning would forget which epoch was best, and train on from the last one.
+    """
+
+    def on_load_checkpoint(self, trainer: Any, pl_module: Any, checkpoint: dict[str, Any]) -> None:
+        """Change the paths of the run's own checkpoints to its present folder."""
+        saved = checkpoint["callbacks"].get(self.state_key)
+        if not saved or not continues_itself(trainer):
+            return
+
+        def here(path: str) -> str:
+            inside = Path(path).is_relative_to(saved["dirpath"])
+            return str(Path(self.dirpath or "", Path(path).relative_to(saved["dirpath"]))) if inside else path
+
+        paths = {name: here(path) for name, path in saved.items() if name.endswith("_path")}
+        best = {here(path): score for path, score in saved["best_k_models"].items()}
+        saved.update(paths, best_k_models=best, dirpath=self.dirpath)
+
+
 class EarlyStopping(callbacks.EarlyStopping):
     """Lightning's early stopping, which also ends a run that had stopped and is started again.
 
@@ -103,9 +131,8 @@ class Export(callbacks.Callback):
         Raises:
             MismatchedArtifactError: the artifact at `output` has other settings or data.
         """
-        start = trainer.ckpt_path
-        if start is not None and not Path(start).is_relative_to(trainer.default_root_dir):
-            self._made_from["checkpoint"] = file_sha256(Path(start))
+        if trainer.ckpt_path is not None and not continues_itself(trainer):
+            self._made_from["checkpoint"] = file_sha256(Path(trainer.ckpt_path))
         for logger in trainer.loggers:
             logger.log_hyperparams(self._config)
         if not trainer.fast_dev_run:  # type: ignore[attr-defined]

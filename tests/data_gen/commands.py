@@ -7,7 +7,7 @@ import numpy as np
 
 from poker.abstraction.buckets import make_abstraction
 from poker.game.cards import NUM_HANDS, PREFLOP_CLASS
-from tests.commands import run_here
+from tests.commands import places, run_here
 from tests.killed import run_killed
 
 
@@ -48,6 +48,6 @@ def tiny_blueprint(folder: Path) -> tuple[str, ...]:
     tables = (PREFLOP_CLASS[None] % 8, flops)
     make_abstraction(tables, (8, FLOP_BUCKETS)).save(folder / "abstraction", {"test": True})
     menu = ("bets.preflop=[[1],[a]]", "bets.flop=[[1,a],[a]]")
-    common = ("game=flop_holdem_nolimit", *menu, f"artifacts={folder}", f"runs={folder}/runs")
+    common = ("game=flop_holdem_nolimit", *menu, *places(folder))
     data_gen("job=blueprint", "job.iterations=2000", *common)
     return common

@@ -18,15 +18,11 @@ from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.uct import Uct
 from poker.store.artifacts import open_artifact
 from tests.cases import cases
-from tests.commands import call_here
+from tests.commands import call_here, places
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.games import load_rules
 
 LEDUC = ("job=blueprint", "game=leduc", "solver.threads=1", "solver.discount_every=100000", "job.seconds=null")
-
-
-def places(folder: Path) -> tuple[str, str]:
-    return f"artifacts={folder}", f"runs={folder}/runs"
 
 
 @pytest.mark.slow

@@ -27,10 +27,11 @@ Train = Callable[..., Done]
 
 
 @pytest.fixture
-def train(tmp_path: Path) -> Train:
-    """`train.py model=leaf` on few rows, in this process."""
+def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Train:
+    """`train.py model=leaf` on few rows, in this process, with relative folders in a temporary one."""
     write_leaf_states(tmp_path / "made" / "leaf_states", rows=4000, shards=1)
-    places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs")
+    monkeypatch.chdir(tmp_path)
+    places = ("artifacts=made", "runs=runs")
     small = ("data.batch_rows=512", "data.epoch_rows=4096", "trainer.accelerator=cpu", "trainer.max_epochs=2")
 
     def run(*arguments: str, status: int = 0, hidden: str | None = "[8]") -> Done:
@@ -45,8 +46,20 @@ def train(tmp_path: Path) -> Train:
     return run
 
 
-def run_folder(tmp_path: Path, number: int = 0) -> Path:
-    return sorted((tmp_path / "runs").glob("leaf_net-*"), key=lambda folder: folder.stat().st_mtime)[number]
+def run_folder(tmp_path: Path, runs: str = "runs") -> Path:
+    return min((tmp_path / runs).glob("leaf_net-*"), key=lambda folder: folder.stat().st_mtime)
+
+
+def interrupt_at(epoch: int, monkeypatch: pytest.MonkeyPatch, training: Callable[[], Done]) -> Done:
+    """Run a training that is interrupted at the start of an epoch."""
+
+    def interrupt(module: LeafModule) -> None:
+        if module.current_epoch == epoch:
+            raise PokernetsError("interrupted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LeafModule, "on_train_epoch_start", interrupt)
+        return training()
 
 
 def metrics(folder: Path) -> list[dict[str, str]]:
@@ -82,15 +95,9 @@ def test_another_processor_continues_a_run_and_its_csv_log_with_the_same_precisi
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first one multiplies in bfloat16, the second one does so only if that is set."""
-
-    def interrupt(module: LeafModule) -> None:
-        if module.current_epoch == 1:
-            raise PokernetsError("interrupted")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(LeafModule, "on_train_epoch_start", interrupt)
-        patched.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
-        assert "precision: bf16-mixed\n" in train("logger=csv", "trainer.max_epochs=3", status=2).stderr
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
+    interrupted = interrupt_at(1, monkeypatch, lambda: train("logger=csv", "trainer.max_epochs=3", status=2))
+    assert "precision: bf16-mixed\n" in interrupted.stderr
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
     train("logger=csv", "trainer.max_epochs=3", "trainer.precision=bf16-mixed")
     assert not list(tmp_path.rglob("tensorboard"))
@@ -162,6 +169,31 @@ def test_a_run_that_stopped_early_stays_stopped(train: Train, tmp_path: Path) ->
     train(*stop)
     again = open_artifact(first.path, LEAF_NET)
     assert (again.counts["epochs"], again.fingerprint) == (2, first.fingerprint)
+
+
+def test_a_checkpoint_of_the_own_run_is_no_source_of_the_net(train: Train, tmp_path: Path) -> None:
+    train()
+    first = open_artifact("made/leaf_net", LEAF_NET)
+    (tmp_path / "link").symlink_to("runs")
+    for runs in ("runs", f"{tmp_path}/runs", "link", "made/../link"):
+        train(f"runs={runs}")
+        assert open_artifact(first.path, LEAF_NET).fingerprint == first.fingerprint
+    assert "checkpoint" not in first.made_from
+
+
+def test_a_run_in_a_moved_folder_still_knows_its_best_epoch(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first epoch is the best one, because the largest loss counts as the best."""
+    settings = ("callbacks.checkpoint.mode=max", "trainer.max_epochs=3")
+    train(*settings, f"outputs={tmp_path}/whole", "runs=other")
+    interrupt_at(2, monkeypatch, lambda: train(*settings, status=2))
+    (tmp_path / "runs").rename(tmp_path / "moved")
+    train(*settings, "runs=moved")
+    whole, moved = (open_artifact(f"{place}/leaf_net", LEAF_NET) for place in ("whole", "made"))
+    assert moved.fingerprint == whole.fingerprint
+    assert not (tmp_path / "runs").exists()
+    assert [file.name for file in run_folder(tmp_path, "moved").rglob("epoch=*")] == ["epoch=0.ckpt"]
 
 
 def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path) -> None:

@@ -26,11 +26,11 @@ GROUPS = ("callbacks", "data", "logger", "model", "net", "trainer")
 TRAINING_STEP = "models.leaf.module:LeafModule.training_step"
 
 
-def command(work: Path, *overrides: str) -> list[str]:
-    """A training run of a few seconds on one thread."""
+def command(*overrides: str) -> list[str]:
+    """A training run of a few seconds on one thread, with relative folders, as the defaults are."""
     settings = {
-        "artifacts": work / "artifacts",
-        "runs": work / "runs",
+        "artifacts": "artifacts",
+        "runs": "runs",
         "trainer.accelerator": "cpu",
         "trainer.log_every_n_steps": 20,
         "trainer.max_epochs": 5,
@@ -40,17 +40,18 @@ def command(work: Path, *overrides: str) -> list[str]:
         "model.optimizer.lr": 0.005,
     }
     base = [f"{key}={value}" for key, value in settings.items()]
-    return [sys.executable, "train.py", "model=leaf", *base, *overrides]
+    return [sys.executable, str(ROOT / "train.py"), "model=leaf", *base, *overrides]
 
 
 def run(work: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
-    arguments = command(work, *overrides)
-    return subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    arguments = command(*overrides)
+    return subprocess.run(arguments, cwd=work, capture_output=True, text=True, timeout=600, check=False)
 
 
 def refused(work: Path, *overrides: str) -> Done:
     """Run the command in this process, for cases in which nothing is trained."""
-    return run_here("train", *command(work, *overrides)[2:])
+    with contextlib.chdir(work):
+        return run_here("train", *command(*overrides)[2:])
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run(work)
     assert done.returncode == 0, done.stderr
     assert re.search(r"Epoch 4: 100%.*validation/huber=0\.\d", done.stdout)
-    assert done.stderr.endswith(f"exported to {work}/artifacts/leaf_net\n")
+    assert done.stderr.endswith("exported to artifacts/leaf_net\n")
     assert not re.search(r"Epoch|Testing|it/s|Warning", done.stderr)
     return work
 
@@ -126,7 +127,8 @@ def test_settings_that_show_a_training_do_not() -> None:
 @pytest.mark.slow
 def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp_path: Path) -> None:
     write_leaf_states(tmp_path / "artifacts" / "leaf_states", rows=50_000)
-    run_killed(TRAINING_STEP, 700, *command(tmp_path)[1:])  # in the middle of the third epoch
+    with contextlib.chdir(tmp_path):
+        run_killed(TRAINING_STEP, 700, *command()[1:])  # in the middle of the third epoch
     assert not (tmp_path / "artifacts" / "leaf_net").exists()
     (last,) = (tmp_path / "runs").glob("leaf_net-*/checkpoints/last.ckpt")
     assert torch.load(last, weights_only=True)["epoch"] == 1
