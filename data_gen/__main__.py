@@ -5,8 +5,8 @@ from omegaconf import DictConfig
 
 from conf.entry import one_line_errors, run
 from conf.sweeps import in_own_folder
-from data_gen.support.claim import claimed
 from poker.run.errors import PokernetsError
+from poker.run.lock import claimed
 
 
 @one_line_errors

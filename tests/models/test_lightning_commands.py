@@ -17,6 +17,7 @@ from models.training.export import load_net
 from models.training.inference import LEAF_NET, leaf_stamp
 from poker.run.atomic import MANIFEST
 from poker.run.errors import PokernetsError
+from poker.run.lock import claimed
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import open_artifact
 from tests.cases import cases
@@ -194,6 +195,14 @@ def test_a_run_in_a_moved_folder_still_knows_its_best_epoch(
     assert moved.fingerprint == whole.fingerprint
     assert not (tmp_path / "runs").exists()
     assert [file.name for file in run_folder(tmp_path, "moved").rglob("epoch=*")] == ["epoch=0.ckpt"]
+
+
+def test_two_commands_do_not_train_one_net(train: Train, tmp_path: Path) -> None:
+    with claimed("made/leaf_net"):
+        assert "another command is making made/leaf_net: wait until it ends" in error_of(train(status=2))
+    train()
+    with claimed(str(run_folder(tmp_path).relative_to(tmp_path))):
+        assert "another command is making runs/leaf_net-" in error_of(train("outputs=other", status=2))
 
 
 def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path) -> None:
