@@ -8,6 +8,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # what is imported is byte-compiled once, for nothing is at the installation
 unexport PYTHONDONTWRITEBYTECODE
+# commands end with the first make, even if it is killed (poker/run/child.py)
+ifeq ($(MAKELEVEL),0)
+export POKERNETS_ENDS_WITH := $(shell echo $$PPID)
+endif
 SOURCE := $(if $(hands),source=hands 'path="$(hands)"',source=self_play_nolimit)
 OPPONENTS := artifacts=artifacts/$(SCALE)/$(if $(hands),people,nolimit)
 , := ,

@@ -18,6 +18,7 @@ from conf.checks import check, check_names
 from conf.compose import message_of
 from conf.sweeps import is_sweep
 from poker.kernels.ahead import compile_at_first_use
+from poker.run.child import end_with_starter
 from poker.run.commands import PROGRAM, RUNS_PROGRAM
 from poker.run.errors import PokernetsError, printable
 from poker.store.provenance import SECRETS, configured
@@ -49,6 +50,7 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(main)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        end_with_starter()
         nowhere = Path(os.devnull).open  # for streams that are closed, as by `>&-`
         if sys.stdin is None:
             sys.stdin = nowhere()

@@ -5,15 +5,22 @@ The process ends when the process that started it ends, for whatever reason. Ctr
 
 import multiprocessing
 import os
+import select
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 from poker.run.errors import PokernetsError, described
+
+ENDS_WITH = "POKERNETS_ENDS_WITH"
+"""Environment variable with the number of a process with which commands end, for whatever reason; `make` sets it."""
 
 
 class ChildFailure(Exception):  # noqa: N818 (what happened to the process, not an error of this program)
@@ -121,28 +128,33 @@ def _sendable(error: Exception) -> Exception:
 
 def end_with_parent() -> None:
     """End this process as soon as the process that started it has ended."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    _end_after(parent.join)
 
+
+@cache
+def end_with_starter() -> None:
+    """End this process as soon as the process has ended whose number is in the environment variable `ENDS_WITH`.
+
+    That process may be any ancestor, such as a `make` that runs others. Without the variable nothing happens.
+    """
+    if number := os.environ.get(ENDS_WITH):
+        _end_after(partial(_wait_for, int(number)))
+
+
+def _end_after(wait: Callable[[], object]) -> None:
     def watch() -> None:
-        parent = multiprocessing.parent_process()
-        assert parent is not None
-        parent.join()
+        wait()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-def attached(module: str, *arguments: str) -> list[str]:
-    """Return a command line that runs a module until the process that starts it ends.
-
-    Args:
-        module: name of the module, whose standard input must be a pipe to which nothing is written.
-        arguments: its arguments.
-    """
-    code = f"import runpy, sys; from {__name__} import end_with_stdin as watch; watch(); del sys.argv[0];"
-    code += "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
-    return [sys.executable, "-c", code, module, *arguments]
-
-
-def end_with_stdin() -> None:
-    """End this process as soon as its standard input is closed."""
-    threading.Thread(target=lambda: os._exit(1 + len(os.read(0, 1))), daemon=True).start()
+def _wait_for(number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "linux":
+            select.select([os.pidfd_open(number)], [], [])
+        while True:  # elsewhere
+            os.kill(number, 0)
+            time.sleep(1.0)

@@ -1,6 +1,8 @@
 """The table of six beside a heads-up game: it offers to make the blueprint that its agents need."""
 
+import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +12,7 @@ from typing import Any
 
 from nicegui import run, ui
 
-from poker.run.child import attached
+from poker.run.child import ENDS_WITH
 from poker.store.artifacts import artifact_exists
 from poker.studio.pages.elements import Fill, Needs, alerts
 from poker.studio.pages.pages import Page, blueprint_of
@@ -52,10 +54,11 @@ class Commands:
             self._process.terminate()
 
     def _run(self) -> None:
-        piped: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": STDOUT, "text": True, "errors": "replace"}
+        piped: Any = {"stdout": PIPE, "stderr": STDOUT, "text": True, "errors": "replace"}
+        environment = {**os.environ, ENDS_WITH: str(os.getpid())}
         try:
             for command in self._commands:
-                with subprocess.Popen(command, **piped) as self._process:
+                with subprocess.Popen(command, env=environment, **piped) as self._process:
                     for line in self._process.stdout or ():
                         self.line = line.strip() or self.line
                 if self._process.returncode or self._is_cancelled:
@@ -77,7 +80,8 @@ def make(_: Needs, table: Callable[[], Page]) -> Fill:
     page = table()
     blueprint, game = blueprint_of(page), page.settings["game"].name
     jobs = ("abstraction", "blueprint")
-    commands = Commands([attached("pokernets", "data", job, f"game={game}") for job in jobs])
+    data = sys.executable, "-m", "pokernets", "data"
+    commands = Commands([(*data, job, f"game={game}") for job in jobs])
 
     once, one_by_one = cache(lambda: table().make(lambda _: None)), threading.Lock()
 

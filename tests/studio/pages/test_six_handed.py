@@ -14,7 +14,6 @@ from nicegui.page import page
 
 from conf import specs
 from conf.compose import compose
-from poker.run.child import attached
 from poker.studio.pages import six_handed
 from poker.studio.pages.pages import Page, blueprint_of
 from poker.studio.pages.six_handed import Commands, make
@@ -58,8 +57,8 @@ def test_commands_are_cancelled_and_started_again() -> None:
 
 def test_commands_end_with_a_killed_server(tmp_path: Path) -> None:
     os.mkfifo(fifo := tmp_path / "fifo")
-    endless = f"import time; file = open('{fifo}', 'w'); print('on', file=file, flush=True); time.sleep(600)"
-    command = attached("timeit", "-n1", "-r1", endless)
+    endless = "from poker.run.child import end_with_starter; end_with_starter(); import time;"
+    command = python(f"{endless} file = open('{fifo}', 'w'); print('on', file=file, flush=True); time.sleep(600)")
     start = f"from {Commands.__module__} import Commands; Commands([{command}]).start(); import time; time.sleep(600)"
     with subprocess.Popen(python(start), cwd=ROOT) as server, fifo.open() as output:
         assert output.readline() == "on\n"
