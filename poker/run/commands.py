@@ -52,7 +52,7 @@ about a missing or unusable artifact recommend it."""
 _ARTIFACTS = Path("artifacts")
 EXPERIMENTS = ("flop_holdem", "rival", "six_max")
 """Experiments whose artifacts are in a folder of the same name below `artifacts`."""
-_OF_A_SCALE = re.compile(r"(demo|laptop|workstation)(?:_([36])p)?")
+_OF_A_SCALE = re.compile(r"(tiny|demo|laptop|workstation)(?:_([36])p)?")
 """Names of folders below `artifacts`: a scale, for two players or for three or six."""
 _PLAIN = re.compile(r"[\w./+-]+", re.ASCII)
 """Paths that need no quotes in Hydra's grammar."""
