@@ -31,6 +31,15 @@ def test_the_stream_does_not_depend_on_where_one_starts() -> None:
         np.testing.assert_array_equal(stream(shuffle, start, count), whole[start : start + count])
 
 
+def test_two_processes_take_turns_where_pools_have_an_odd_number_of_batches() -> None:
+    shuffle = BlockShuffle(np.arange(900), 50, seed=1, block_rows=10, pool_rows=150)  # three batches in a pool
+    whole = stream(shuffle, 0, 18)
+    for rank in (0, 1):
+        for epoch in (0, 1, 2):
+            batches = np.concatenate(list(shuffle.epoch(Position(epoch, rank, world=2), 6)))
+            np.testing.assert_array_equal(batches, whole[6 * epoch : 6 * epoch + 6][rank::2])
+
+
 def test_passes_and_seeds_differ() -> None:
     one = BlockShuffle(np.arange(4096), 64, seed=1)
     other = BlockShuffle(np.arange(4096), 64, seed=2)
