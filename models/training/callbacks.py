@@ -22,9 +22,9 @@ from poker.store.naming import importable, stable_name
 
 def continues_itself(trainer: lightning.Trainer) -> bool:
     """Return whether the trainer starts from a checkpoint of its own run, not of another one."""
-    folders = [trainer.default_root_dir, *(saved.dirpath for saved in trainer.checkpoint_callbacks)]
+    saved = [each.dirpath for each in trainer.checkpoint_callbacks if isinstance(each, callbacks.ModelCheckpoint)]
     start = Path(trainer.ckpt_path or "/").resolve()
-    return any(start.is_relative_to(Path(folder).resolve()) for folder in folders if folder)
+    return any(start.is_relative_to(Path(folder).resolve()) for folder in [trainer.default_root_dir, *saved] if folder)
 
 
 class ModelCheckpoint(callbacks.ModelCheckpoint):
