@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import select
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -153,8 +152,9 @@ def _end_after(wait: Callable[[], object]) -> None:
 
 def _wait_for(number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "linux":
+        if hasattr(os, "pidfd_open"):  # on Linux
             select.select([os.pidfd_open(number)], [], [])
-        while True:  # elsewhere
+            return
+        while True:
             os.kill(number, 0)
             time.sleep(1.0)
