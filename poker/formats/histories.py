@@ -42,10 +42,12 @@ _SITES: dict[str, tuple[Callable[[str], Iterable[tuple[int, list[str]]]], type[S
 
 _OTHER_HAND = re.compile(
     r"[\s\ufeff>]*(?:\*{3,} ?(?!End\b)[^*]{0,40}\b(?:[Hh]and|[Hh]istory)\b[^*]{0,60}[0-9][^*]{0,40}\*{3}"
-    r"|(?:[A-Z][\w.']* ){0,4}(?:Hand|Game|Stage|HAND|GAME)(?: ?#| (?:ID|No)\b[ .:#]*)\w*[0-9]"
+    r"|(?:[A-Z][\w.']* ){0,4}(?:Hand|Game|Stage|HAND|GAME) ?#\w*[0-9]"
     r"|<(?:game|Game|HISTORY)\b|\{\s*\"ohh\"|[\"']?variant[\"']?\s*=|(?:MATCH)?STATE:)"
 )
 """Pattern of the beginning of a line that begins a hand of any site or format."""
+_OTHER_MARKS = ("<game", "<Game", "<HISTORY", '"ohh"', "variant", "STATE:")
+"""Parts of texts in which lines without `#` or `*****` may begin a hand."""
 _SHORTEST_HAND = 3
 """Fewest lines of a hand of another site; fewer are a title."""
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
@@ -287,8 +289,11 @@ def _of_each_site(text: str, site: str) -> Iterator[tuple[int, str, str]]:
     A hand of another site or format is a part of its own, whose site is empty.
     """
     lines, start = text.split("\n"), 0
+    has_others = any(mark in text for mark in _OTHER_MARKS)
     for place, line in enumerate(lines):
-        header = _site(line.strip()) if "#" in line or "*****" in line else ""
+        if not ("#" in line or "*****" in line or has_others):
+            continue
+        header = _site(line.strip())
         if (header and header != site) or (not header and _OTHER_HAND.match(line)):
             yield start, site, "\n".join(lines[start:place])
             start, site = place, header

@@ -60,7 +60,7 @@ def day_and_time(text: str) -> dict[str, object]:
     Raises:
         PokernetsError: the time is impossible.
     """
-    matches = [match for pattern in _TIMES for match in pattern.finditer(text)]
+    matches = next(filter(None, (list(pattern.finditer(text)) for pattern in _TIMES)), None)
     if not matches:
         return {}
     match = next((match for match in matches if match.groupdict().get("zone") in TIME_ZONES), matches[0])
@@ -102,8 +102,9 @@ def utc_time(details: Mapping[str, object]) -> date | None:
         As `local_time`.
     """
     begun = local_time(details)
-    names = [str(details[name]) for name in ZONE_FIELDS if name in details]
-    for name in names if isinstance(begun, datetime) else ():
+    if not isinstance(begun, datetime):
+        return begun
+    for name in (str(details[name]) for name in ZONE_FIELDS if name in details):
         with suppress(OSError, KeyError, ValueError, OverflowError):
             zone = ZoneInfo(TIME_ZONES.get(name, name))
             return begun.replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None)

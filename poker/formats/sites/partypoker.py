@@ -15,7 +15,7 @@ from poker.formats.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 
-_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History For Game (\S{1,40}) \*{5}\s*", re.IGNORECASE)
+_HEADER = re.compile(r"\W*\*{5} ?(?:(\w+) )?Hand History For Game (\w{1,40}) \*{5}\s*", re.IGNORECASE)
 _GAME = re.compile(
     r"\b(?:(NL|PL) Texas Hold'em|(No Limit|Pot Limit) Holdem|Texas Holdem Game Table \((NL|PL)\))", re.IGNORECASE
 )
