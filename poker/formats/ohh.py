@@ -13,7 +13,7 @@ from poker.formats.ohh_read import KINDS, STREETS
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left
 from poker.formats.sites.pokerstars import HandWriter
-from poker.formats.times import utc_time
+from poker.formats.sites.times import utc_time
 from poker.game.betting import Betting
 from poker.game.rules import FOLD
 from poker.run.errors import PokernetsError

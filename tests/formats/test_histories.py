@@ -12,7 +12,7 @@ import pytest
 from poker.formats import histories, phh, phh_read
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, PlayedHand, settled
-from poker.formats.times import day_and_time, utc_time
+from poker.formats.sites.times import day_and_time, utc_time
 from poker.run.errors import PokernetsError
 from tests.cases import cases
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated

@@ -9,7 +9,7 @@ import pytest
 from poker.formats.histories import OHH, format_of, hand_texts
 from poker.formats.ohh_read import hands, parse_hand
 from poker.formats.played import LineError
-from poker.formats.times import utc_time
+from poker.formats.sites.times import utc_time
 from tests.formats.pokerkit_hands import assert_same_hand
 from tests.formats.samples import read_all, sample
 

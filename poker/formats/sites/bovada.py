@@ -16,7 +16,7 @@ from poker.formats.sites.lines import AMOUNT as _A
 from poker.formats.sites.lines import compiled
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
-from poker.formats.times import day_and_time
+from poker.formats.sites.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from poker.formats.played import MOST_HANDS, LineError
 from poker.formats.sites.lines import SEATED, SiteLines, compiled
-from poker.formats.times import day_and_time
+from poker.formats.sites.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 

@@ -15,7 +15,7 @@ from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left, settled
 from poker.formats.sites.lines import SYMBOL
 from poker.formats.sites.pokerstars_read import RUNS
-from poker.formats.times import ZONE_FIELDS, local_time
+from poker.formats.sites.times import ZONE_FIELDS, local_time
 from poker.game.betting import Betting
 from poker.game.rules import FOLD
 from poker.game.state import showdown_ranks

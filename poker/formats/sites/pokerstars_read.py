@@ -15,7 +15,7 @@ from poker.formats.amounts import decimal_of
 from poker.formats.played import MOST_CHIPS
 from poker.formats.sites.lines import AMOUNT as _A
 from poker.formats.sites.lines import SEATED, SYMBOL, SiteLines, compiled
-from poker.formats.times import day_and_time
+from poker.formats.sites.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 

@@ -12,8 +12,8 @@ from functools import partial
 from poker.formats.played import number_in
 from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
+from poker.formats.sites.times import day_and_time
 from poker.formats.stated import Event
-from poker.formats.times import day_and_time
 from poker.game.cards import parse_cards
 from poker.run.errors import PokernetsError
 

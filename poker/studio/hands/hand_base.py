@@ -24,7 +24,7 @@ from poker.evaluation.tally import stakes
 from poker.formats.histories import PHH, hand_texts, hands_of, owner, text_of, why_unwritable
 from poker.formats.played import HistoryError, PlayedHand
 from poker.formats.ranges import parse_range
-from poker.formats.times import utc_time
+from poker.formats.sites.times import utc_time
 from poker.game.cards import cards_text, hand_text
 from poker.game.odds import all_in_winnings
 from poker.game.rules import Rules
