@@ -10,7 +10,6 @@ from conf.compose import CONF, build, compose, overrides_of
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.play.lineup import AgentSpec
 from poker.store.artifacts import artifact_exists
-from poker.studio.pages.pages import Page
 
 
 def agents(optional: Mapping[str, str] = MappingProxyType({}), **settings: Any) -> list[AgentSpec]:
@@ -55,7 +54,7 @@ def reviewer(game: Mapping[str, Any], heads_up: Mapping[str, Any], ring: Mapping
     return agent(ring if build(game).num_players > 2 else heads_up)
 
 
-def six_handed(game: Mapping[str, Any], runs: str, processes: int | None) -> Callable[[], Page] | None:
+def six_handed(game: Mapping[str, Any], runs: str, processes: int | None) -> Callable[[], Any] | None:
     """Return a function that returns the page of a table of six, as `evaluate=play` has it for that game.
 
     Args:
@@ -63,14 +62,12 @@ def six_handed(game: Mapping[str, Any], runs: str, processes: int | None) -> Cal
         runs: folder of runs.
         processes: processes of the agents.
     """
-    settings = overrides_of({"runs": runs, "processes": processes})
-    return partial(_table_of_six, settings) if game["name"] == "holdem_nolimit_2p" else None
+    six = {"game": "holdem_nolimit_6p", "agents": ["depth_limited_ring"], "runs": runs, "processes": processes}
 
+    def page() -> Any:
+        return build(compose("evaluate", ["evaluate=play", *overrides_of(six)]).evaluate.pages[0])
 
-def _table_of_six(settings: list[str]) -> Page:
-    words = "evaluate=play", "game=holdem_nolimit_6p", "agents=[depth_limited_ring]"
-    page: Page = build(compose("evaluate", [*words, *settings]).evaluate.pages[0])
-    return page
+    return page if game["name"] == "holdem_nolimit_2p" else None
 
 
 def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:
