@@ -8,6 +8,7 @@ Without a GPU its kernels run in Triton's interpreter, which has to be asked for
 import os
 import shutil
 from collections import Counter, defaultdict
+from typing import Any
 
 import pytest
 
@@ -52,3 +53,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def device(request: pytest.FixtureRequest) -> str:
     """The device of the option; tests that always run on several devices are parametrised instead."""
     return str(request.config.getoption("--device"))
+
+
+@pytest.fixture(scope="session")
+def rules() -> Any:
+    """Heads-up no-limit hold'em, where a file has no fixture of its own."""
+    from tests.games import HEADS_UP  # noqa: PLC0415 (imports Hydra)
+
+    return HEADS_UP

@@ -15,10 +15,19 @@ from poker.game.rules import Rules
 from poker.play.lineup import AgentSpec
 from poker.run.parallel import LocalCluster
 
+
+def caller() -> AlwaysCall:
+    return AlwaysCall(name="caller")
+
+
+def randomly() -> RandomAgent:
+    return RandomAgent(name="random", raises=[1])
+
+
 SPECS = [
     AgentSpec("call", partial(AlwaysCall, name="call"), {}),
     AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {}),
-    AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
+    AgentSpec("random", randomly, {}),
 ]
 
 

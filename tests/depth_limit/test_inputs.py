@@ -24,11 +24,6 @@ from tests.depth_limit import reference
 from tests.games import load_rules
 
 
-@pytest.fixture(scope="module")
-def rules() -> Rules:
-    return load_rules("holdem_nolimit_2p")
-
-
 def random_end_of_round(rules: Rules, street: int, generator: np.random.Generator) -> Betting:
     """A state in which the round `street` has just ended and there are chips behind."""
     while True:

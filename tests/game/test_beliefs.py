@@ -6,12 +6,6 @@ import pytest
 from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.cards import hand_index, parse_cards
 from poker.game.rules import Rules
-from tests.games import load_rules
-
-
-@pytest.fixture(scope="module")
-def rules() -> Rules:
-    return load_rules("holdem_nolimit_2p")
 
 
 def test_action_moves_one_range_by_bayes(rules: Rules) -> None:

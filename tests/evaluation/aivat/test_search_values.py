@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from conf.compose import build, compose
-from poker.agents.simple import RandomAgent
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.search_values import SearchValues
 from poker.evaluation.aivat.value_functions import (
@@ -35,7 +34,7 @@ from poker.tree import BetMenu, build_tree
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
 from tests.evaluation.small_games import RandomPolicy, legal_actions
 from tests.games import LEDUC, choices, load_rules
-from tests.matches import play_match
+from tests.matches import play_match, randomly
 
 
 class Solves(RandomPolicy):
@@ -165,10 +164,6 @@ class Counting:
     def __call__(self, rules: Rules, responses: Sequence[object], solved: Sequence[object] = ()) -> Aivat:
         Counting.given += 1
         return Aivat(rules, CheckDown(rules))
-
-
-def randomly() -> RandomAgent:
-    return RandomAgent(name="random", raises=[1])
 
 
 def play(out: Path, values: ValueFunctionSpec | None, *, fresh: bool = False) -> MatchResults:

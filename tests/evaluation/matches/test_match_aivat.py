@@ -23,15 +23,7 @@ from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from tests.agents.opaque import Opaque
 from tests.games import LEDUC
-from tests.matches import play_match
-
-
-def caller() -> AlwaysCall:
-    return AlwaysCall(name="caller")
-
-
-def randomly() -> RandomAgent:
-    return RandomAgent(name="random", raises=[1])
+from tests.matches import caller, play_match, randomly
 
 
 class Slow:

@@ -27,7 +27,7 @@ from poker.tree import bet_menu
 from tests.cases import cases
 from tests.commands import run_here
 from tests.games import load_rules, resolve
-from tests.matches import play_match
+from tests.matches import caller, play_match
 from tests.report.test_scalars import read_scalars
 from tests.search.even_leaf import even_solver
 
@@ -135,10 +135,6 @@ def test_mistakes_are_named(tmp_path: Path, options: dict[str, Any], message: st
 
 
 STREET = LbrStreet(fold=True, raises=[1])
-
-
-def caller() -> AlwaysCall:
-    return AlwaysCall(name="caller")
 
 
 def play_lbr(

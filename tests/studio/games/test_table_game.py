@@ -58,11 +58,6 @@ class Forgetful:
         assert state.is_over
 
 
-@pytest.fixture(scope="module")
-def rules() -> Rules:
-    return load_rules("holdem_nolimit_2p")
-
-
 def game(rules: Rules, folder: Path, agent: AgentSpec = RANDOM, **more: Any) -> TableGame:
     return TableGame(rules, Opponents(rules, [agent]), TableFiles(folder, rules, 7), **more)
 

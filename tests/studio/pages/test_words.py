@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 
 from poker.game.betting import Betting
 from poker.game.cards import PREFLOP_CLASS_SIZE, parse_cards
@@ -17,11 +16,6 @@ from poker.studio.pages import words
 from poker.studio.panels.review import decision_html, range_cells, strategy_cells
 from tests.cases import cases
 from tests.games import load_rules
-
-
-@pytest.fixture(scope="module")
-def rules() -> Rules:
-    return load_rules("holdem_nolimit_2p")
 
 
 def seen(rules: Rules, betting: str, mine: str = "AhKh", theirs: str = "", board: str = "") -> Seen:
