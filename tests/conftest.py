@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     device = config.getoption("--device")
     if device != "cpu":
-        from poker.search.round_solver import SolverSettings  # noqa: PLC0415 (takes seconds to import)
+        from poker.solve.types import SolverSettings  # noqa: PLC0415 (takes seconds to import)
 
         *others, _ = SolverSettings.__init__.__defaults__ or ()
         SolverSettings.__init__.__defaults__ = (*others, device)

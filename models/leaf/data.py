@@ -14,7 +14,7 @@ from models.training.shuffle import POOL_ROWS, BlockShuffle, OrderedLoader, Posi
 from poker.depth_limit.shards import KIND, columns_of, open_shards
 from poker.run.errors import PokernetsError
 from poker.run.machine import allow_open_files
-from poker.search.torch.device import room
+from poker.solve.torch.device import room
 from poker.store.artifacts import fingerprint_of
 from poker.store.shards import shard_path
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from poker.depth_limit import inputs
-from poker.search.torch.device import ran_out, torch_device
+from poker.solve.torch.device import ran_out, torch_device
 
 CHUNK_ROWS = 4096
 DEVICE_ROWS = 1 << 18

@@ -21,7 +21,7 @@ from poker.kernels.types import Board, Floats, Ranges, Singles
 from poker.run.errors import PokernetsError
 
 if TYPE_CHECKING:
-    from poker.search.solved_values import DecisionValues
+    from poker.solve.solution import DecisionValues
 
 
 @runtime_checkable

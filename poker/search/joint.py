@@ -13,7 +13,7 @@ from dataclasses import replace
 from poker.game.betting import Betting
 from poker.kernels.types import Board, Ranges
 from poker.search.nested import Belief, NestedSearch, Search
-from poker.search.round_solver import RoundSolution
+from poker.solve.solution import RoundSolution
 
 
 class JointSearch(NestedSearch):

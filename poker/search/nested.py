@@ -13,7 +13,7 @@ The searcher follows the public history from the first action and updates both r
 - Otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
   action, with the actual size in the tree. So the bet is answered exactly and not rounded.
 
-The values that earlier solutions concede to the opponent are passed on to each new solve (`poker.search.safety`).
+The values that earlier solutions concede to the opponent are passed on to each new solve (`poker.solve.safety`).
 
 The policy at a state depends only on the public history, the board (canonical) and the settings. So solves with a fixed
 number of iterations, or to a fixed exploitability, give the same answer in every process with the same engine. Solves
@@ -41,10 +41,10 @@ from poker.game.betting import Betting
 from poker.game.cards import RARE
 from poker.game.rules import Rules
 from poker.kernels.types import Board, Ranges, Singles
-from poker.search.exploit.exploiting import Exploit, Modelled
-from poker.search.exploit.trust import Explained
-from poker.search.round_solver import NodePolicy, Request, RoundSolution, with_hand
-from poker.search.safety import OpponentValues
+from poker.solve.modelled import Explained, Exploit, Modelled
+from poker.solve.ranges import with_hand
+from poker.solve.solution import RoundSolution
+from poker.solve.types import NodePolicy, Request
 from poker.store.lru_cache import LRUCache
 from poker.tree.translation import on_actions
 
@@ -114,7 +114,7 @@ class Belief:
     ranges: Ranges
     solution: RoundSolution | None
     answered: bool
-    alternatives: OpponentValues | None = None
+    alternatives: Singles | None = None
     modelled: Modelled | None = None
     reach: Ranges = field(kw_only=True)
     likelihoods: tuple[tuple[int, float], ...] = ()

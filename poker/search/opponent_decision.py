@@ -22,7 +22,8 @@ from poker.game.rules import Rules
 from poker.game.state import HandState, RangedPolicy
 from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.search.nested import NestedSearch
-from poker.search.round_solver import DepthLimitedSolver, Request
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import Request
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver

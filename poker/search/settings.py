@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from poker.run.errors import PokernetsError
-from poker.search.exploit.exploiting import Exploit
-from poker.search.flops import SampledFlops
-from poker.search.round_solver import SolverSettings
+from poker.solve.flops import SampledFlops
+from poker.solve.modelled import Exploit
+from poker.solve.types import SolverSettings
 from poker.tree import BetMenu
 
 
@@ -20,7 +20,7 @@ class SearchSettings:
         solver: settings of the solver.
         opponent_noise: share of the opponent's actions that is random (`poker.game.beliefs.observe_action`).
         remembered_states: number of cached states of each street.
-        safety: how later solves are kept from conceding more than earlier ones (`poker.search.safety`).
+        safety: how later solves are kept from conceding more than earlier ones (`poker.solve.safety`).
         follow: whether to keep to a solution while the hand is in it, instead of solving for every decision.
         both_sides: whether rounds with a depth limit are also solved with the opponent as the searcher, for the
             opponent's range.
@@ -29,7 +29,7 @@ class SearchSettings:
         joint: whether both players' decisions in a round come from one solve with one pair of ranges
             (`poker.search.joint`).
         seconds_per_decision: time limit of a decision, up to which solves then run instead of for a number of
-            iterations (`poker.search.clock`); None for no limit.
+            iterations (`poker.solve.clock`); None for no limit.
         seconds_per_hand: time limit of a hand on average; None for no limit.
         exploit: the part of the opponent's range that plays by a model.
     """

@@ -23,8 +23,10 @@ from poker.game.cards import cards_text
 from poker.kernels.types import Columns
 from poker.run.commands import COMMANDS
 from poker.run.errors import PokernetsError
+from poker.solve import batches
+from poker.solve.types import Budget
 from poker.solvers.vector.solver import SolveProgress
-from poker.spots.report import SEATS, Settings, prepare, write_results
+from poker.spots.report import SEATS, prepare, write_results
 from poker.spots.spots import Spot
 from poker.spots.walk import View, Walk
 
@@ -43,19 +45,19 @@ class Solve:
 
     Args:
         spot: the spot.
-        settings: the solver's settings.
+        budget: limits of the solve.
         wanted: called while the tree is built; False stops the construction.
     """
 
-    def __init__(self, spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, spot: Spot, budget: Budget, wanted: Callable[[], bool] = lambda: True) -> None:
         """Build the game, which may take long for a large tree.
 
         Raises:
             PokernetsError: the spot is invalid or too large, or no longer `wanted`.
         """
         self.spot = spot
-        self.settings = settings
-        self.solver, self.cost = prepare(spot, settings, wanted)
+        self.budget = budget
+        self.solver, self.cost = prepare(spot, budget, wanted)
         self.course: list[SolveProgress] = []
         self.state: State = "waiting"
         self.problem = ""
@@ -102,7 +104,10 @@ class Solve:
     @property
     def seconds_left(self) -> float:
         """Estimated seconds left, if exploitability keeps falling at its present rate; NaN while unknown."""
-        return seconds_left(self.course, self.settings.exploitability * self.spot.pot, self.settings.iterations)
+        pots, most = self.budget.exploitability, self.budget.iterations
+        assert pots is not None
+        assert most is not None
+        return seconds_left(self.course, pots * self.spot.pot, most)
 
     def view(self, words: Sequence[str]) -> View:
         """Return the view of `Walk.view`; only one thread at a time computes one.
@@ -133,7 +138,7 @@ class Solve:
         if self.walk is None:
             raise PokernetsError("no solution yet")
         folder, last, nodes = out / self.spot.name, self.course[-1], [""]
-        settings = [f"{name}={value}" for name, value in vars(self.settings).items()]
+        settings = [f"{name}={value}" for name, value in vars(self.budget).items() if value is not None]
         places = [f"spot={folder}/results.json", f"evaluate.out={out}"]
         command = [*COMMANDS["evaluate"].split(), "evaluate=spot", *places, *settings]
         course = [(one.iterations, 100 * one.exploitability / self.spot.pot) for one in self.course]
@@ -159,7 +164,7 @@ class Solve:
     def _solve(self) -> None:
         self._begun, self.state = time.perf_counter(), "solving"
         stopped, solver = self._cancelled.is_set, self.solver
-        solver.run(self.settings.iterations, self.settings.exploitability, progress=self.course.append, stop=stopped)
+        batches.run([solver], [self.budget], self.course.append, stopped)
         self.seconds = time.perf_counter() - self._begun
         if not solver.iterations:
             return
@@ -168,12 +173,12 @@ class Solve:
         self.walk = Walk(self.spot, solver)
 
 
-def fitting_menu(spot: Spot, settings: Settings, wanted: Callable[[], bool]) -> str:
+def fitting_menu(spot: Spot, budget: Budget, wanted: Callable[[], bool]) -> str:
     """Describe the largest part of a spot's menu, the same on all streets, whose solve fits the memory limit.
 
     Args:
         spot: a spot that needs more memory.
-        settings: the solver's settings.
+        budget: limits of the solve.
         wanted: called while trees are built; False stops.
     """
     bets, raises = (str(spot.text.get(key, "")).replace(" ", "").split(",") for key in ("bet", "raise"))
@@ -182,7 +187,7 @@ def fitting_menu(spot: Spot, settings: Settings, wanted: Callable[[], bool]) -> 
     for most, reraises in menus:
         bet, then = ",".join(bets[:most]), ",".join(reraises)
         with suppress(PokernetsError):
-            _, cost = prepare(Spot({**rest, "bet": bet, "raise": then}), settings, wanted)
+            _, cost = prepare(Spot({**rest, "bet": bet, "raise": then}), budget, wanted)
             menu = f"bets {bet} and {f'raises {then}' if then else 'no raise'}"
             return f"With {menu} it fits: {cost.bytes / 2**20:,.0f} MiB."
     return "No part of this menu fits: narrow the ranges."

@@ -28,7 +28,9 @@ from poker.run.atomic import written_atomically
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
 from poker.run.progress import Console, progress_bars
-from poker.spots.report import SEATS, Settings, prepare, seat, solve
+from poker.solve import batches
+from poker.solve.types import Budget
+from poker.spots.report import SEATS, prepare, seat
 from poker.spots.spots import LOCK, read_keys, spot_of
 from poker.spots.walk import Walk
 from poker.store.artifacts import fingerprint_of
@@ -43,14 +45,13 @@ _RANKS = {1: "three of a kind", 2: "paired", 3: "unpaired"}
 _SHOWN = 40
 
 
-def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
+def run(*, spot: str, flops: int, budget: Budget, nodes: list[str], out: str) -> dict[str, Any]:
     """Solve a spot on representative flops and write the report.
 
     Args:
         spot: file of the spot; its board is ignored.
         flops: number of representative flops.
-        settings: the solver's settings.
-        device: device that solves, such as `cpu`.
+        budget: limits of each solve.
         nodes: decisions of the flop to report, in words such as `check bet120`.
         out: folder below which the report is written.
 
@@ -61,7 +62,7 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
         PokernetsError: the spot is invalid, or its ranges distinguish suits.
     """
     keys, subset = flop_keys(spot), representative_flops(flops)
-    solving = (settings.algorithm, settings.exploitability, settings.iterations)
+    solving = (budget.algorithm, budget.exploitability, budget.iterations)
     folder = Path(out) / f"flops-{fingerprint_of([keys, *solving, nodes])[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     boards = canonical_boards(3)
@@ -78,12 +79,12 @@ def run(*, spot: str, flops: int, settings: Settings, device: str, nodes: list[s
                     board = cards_text(np.sort(boards[number])[::-1])
                     row = solved[number] = {
                         "number": number,
-                        **_solved({**keys, "board": board}, settings, device, nodes),
+                        **_solved({**keys, "board": board}, budget, nodes),
                     }
                     journal.append([row])
                     news = f"OOP {row['ev'][0]:.2f} chips" if row["pairs"] else "the ranges have no hands on it"
                     bars.update(bar, advance=1, found=f"{board}: {news}")
-    return _write([solved[number] for number in subset.numbers.tolist()], subset, keys, settings, nodes, folder)
+    return _write([solved[number] for number in subset.numbers.tolist()], subset, keys, budget, nodes, folder)
 
 
 def flop_keys(file: str) -> dict[str, Any]:
@@ -104,14 +105,14 @@ def flop_keys(file: str) -> dict[str, Any]:
     return keys if sizes else {**keys, **_SMALL_MENU}
 
 
-def _solved(keys: Mapping[str, Any], settings: Settings, device: str, nodes: Sequence[str]) -> dict[str, Any]:
+def _solved(keys: Mapping[str, Any], budget: Budget, nodes: Sequence[str]) -> dict[str, Any]:
     """Solve one flop; if the ranges have no pair of hands on it, the result says only that."""
     spot = spot_of(keys)
     first, second = (parse_range(str(keys[name])).astype(np.float64) * HOLDEM.live(spot.board) for name in _RANGES)
     if not (first * HOLDEM.compatible_mass(second)).any():
         return {"flop": keys["board"], "pairs": 0.0}
-    solver, _ = prepare(spot, settings)
-    done = solve(solver, spot, settings, device)
+    solver, _ = prepare(spot, budget)
+    (done,) = batches.run([solver], [budget])
     walk = Walk(spot, solver)
     root = walk.view([])
     return {
@@ -136,7 +137,7 @@ def _write(
     rows: list[dict[str, Any]],
     subset: FlopSubset,
     keys: Mapping[str, Any],
-    settings: Settings,
+    budget: Budget,
     nodes: Sequence[str],
     folder: Path,
 ) -> dict[str, Any]:
@@ -173,7 +174,7 @@ def _write(
     whole, head = line("all", range(len(rows))), ("flop", "weight, %", *columns)
     flops = [line(names[number], [number]) for number in order]
     note = (
-        f"EV in chips, of a pot of {keys['pot']}; {len(rows):,} flops to {settings.exploitability:g} pots. Means"
+        f"EV in chips, of a pot of {keys['pot']}; {len(rows):,} flops to {budget.exploitability:g} pots. Means"
         " weigh flops by deals and by the pairs of hands that come there"
     )
     if left_out:
@@ -190,7 +191,7 @@ def _write(
     )
     record = {
         "spot": dict(keys),
-        **vars(settings),
+        **vars(budget),
         "flops": len(rows),
         "left_out": left_out,
         "means": dict(zip(columns, whole[2:], strict=True)),

@@ -4,7 +4,6 @@ Values are in chips of the spot. The EV of a hand is the chips won from the pot 
 own later bets. Mean EVs weigh hands by the range.
 """
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
 from poker.run.errors import PokernetsError
 from poker.run.progress import Console
+from poker.solve import batches
+from poker.solve.types import Budget
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.spots.locks import lock_decisions
 from poker.spots.solution import find_node, save_solution
@@ -30,44 +31,12 @@ _EVS = {"ev": "EV of the hands that take it", "ev_all": "EV of all hands"}
 """Headers. Only means over all hands of the range compare actions; the other means are over different hands."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a solve.
-
-    Attributes:
-        algorithm: name of the update schedule of CFR.
-        exploitability: the solve stops at this exploitability in pots.
-        iterations: most iterations.
-        threads: threads of the solver.
-        memory_limit_gib: most memory of the solve in GiB.
-    """
-
-    algorithm: str
-    exploitability: float
-    iterations: int
-    threads: int
-    memory_limit_gib: float
-
-    def __post_init__(self) -> None:
-        """Check the settings.
-
-        Raises:
-            PokernetsError: a number is not positive.
-        """
-        is_bounded = self.exploitability > 0 and 0 < self.memory_limit_gib < math.inf
-        if not is_bounded or self.iterations < 1 or self.threads < 1:
-            raise PokernetsError(
-                "`exploitability`, `iterations`, `threads` and the memory limit must be positive numbers"
-            )
-
-
-def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: str) -> dict[str, Any]:
+def run(*, spot: str, budget: Budget, nodes: list[str], out: str) -> dict[str, Any]:
     """Solve a spot and write its report.
 
     Args:
         spot: file of the spot.
-        settings: the solver's settings.
-        device: device that solves, such as `cpu`.
+        budget: limits of the solve.
         nodes: decisions of the first street to report and draw, in words such as `check bet120`.
         out: folder below which the report is written.
 
@@ -79,7 +48,7 @@ def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: st
     """
     read = read_spot(spot)
     console = Console(stderr=True)
-    solver, need = prepare(read, settings)
+    solver, need = prepare(read, budget)
     for words in nodes:
         find_node(solver.game.tree, solver.game.board, words)
     console.print(str(need))
@@ -91,39 +60,8 @@ def run(*, spot: str, settings: Settings, device: str, nodes: list[str], out: st
         console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
 
     start = time.perf_counter()
-    done = solve(solver, read, settings, device, show)
+    (done,) = batches.run([solver], [budget], show)
     return write_results(read, solver, done, time.perf_counter() - start, course, nodes, Path(out))
-
-
-def solve(
-    solver: VectorSolver,
-    spot: Spot,
-    settings: Settings,
-    device: str,
-    progress: Callable[[SolveProgress], None] | None = None,
-) -> SolveProgress:
-    """Solve a prepared spot.
-
-    Args:
-        solver: the solver of `prepare`.
-        spot: the spot.
-        settings: the solver's settings.
-        device: device that solves, such as `cpu`.
-        progress: called with every measurement of exploitability.
-
-    Returns:
-        the last measurement.
-
-    Raises:
-        PokernetsError: the spot has locks and `device` is not `cpu`.
-    """
-    if device == "cpu":
-        return solver.run(iterations=settings.iterations, exploitability=settings.exploitability, progress=progress)
-    if spot.locks:
-        raise PokernetsError("a spot with locks is solved on the CPU only; use device=cpu")
-    from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
-
-    return solve_on_device(solver, device, settings.iterations, settings.exploitability, progress or (lambda _: None))
 
 
 @dataclass(frozen=True)
@@ -173,14 +111,12 @@ class SolveCost:
         )
 
 
-def prepare(
-    spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True
-) -> tuple[VectorSolver, SolveCost]:
+def prepare(spot: Spot, budget: Budget, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, SolveCost]:
     """Build the game and the solver of a spot and estimate the cost of the solve.
 
     Args:
         spot: the spot.
-        settings: the solver's settings.
+        budget: limits of the solve.
         wanted: called while the tree is built; False stops the construction.
 
     Returns:
@@ -189,11 +125,11 @@ def prepare(
     Raises:
         PokernetsError: the spot is invalid, needs too much memory, or is no longer `wanted`.
     """
-    game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
-    solver = VectorSolver(game, settings.algorithm, threads=settings.threads)
+    game = spot.game(int(budget.memory_limit_gib * 2**30), wanted)
+    solver = VectorSolver(game, budget.algorithm, threads=budget.threads)
     lock_decisions(spot, solver)
-    need, seconds = game.bytes(3 if solver.schedule.predictive else 2), game.seconds_per_iteration(settings.threads)
-    cost = SolveCost(len(game.layout.decisions), game.hand_actions, need, seconds, settings.threads)
+    need, seconds = game.bytes(3 if solver.schedule.predictive else 2), game.seconds_per_iteration(budget.threads)
+    cost = SolveCost(len(game.layout.decisions), game.hand_actions, need, seconds, budget.threads)
     return solver, cost
 
 

@@ -10,8 +10,10 @@ from poker.kernels.ahead import compile_apart
 from poker.kernels.types import Columns
 from poker.run.errors import PokernetsError
 from poker.run.machine import cores
+from poker.solve import batches
+from poker.solve.types import Budget
 from poker.solvers.vector.solver import VectorSolver
-from poker.spots.report import Settings, prepare
+from poker.spots.report import prepare
 from poker.spots.spots import Spot, read_spot, spot_of
 from poker.spots.walk import View, Walk
 
@@ -83,19 +85,17 @@ def solve(
     Raises:
         PokernetsError: the spot is invalid, needs more than `memory_gib`, or typically takes more than `seconds`.
     """
-    if seconds is not None and not seconds > 0:
-        raise PokernetsError(f"`seconds` must be positive, not {seconds}")
     read = spot_of(spot) if isinstance(spot, Mapping) else read_spot(str(spot))
     compile_apart()
     begun, limit = time.monotonic(), math.inf if seconds is None else seconds
-    settings = Settings("apdcfr", exploitability, iterations, threads or cores(), memory_gib)
+    budget = Budget(iterations, exploitability, seconds, threads=threads or cores(), memory_limit_gib=memory_gib)
 
     def in_time() -> bool:
         if time.monotonic() > begun + limit:
             raise PokernetsError(f"the tree of this spot takes more than {limit:g} s to build: offer fewer bet sizes")
         return True
 
-    solver, cost = prepare(read, settings, in_time)
+    solver, cost = prepare(read, budget, in_time)
     cost.refuse_beyond(limit)
-    done = solver.run(iterations=iterations, exploitability=exploitability, seconds=seconds)
+    (done,) = batches.run([solver], [budget])
     return SolvedSpot(read, solver, done.exploitability)

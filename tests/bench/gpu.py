@@ -42,10 +42,11 @@ from poker.game.rules import CALL
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
 from poker.run.atomic import write_atomically
-from poker.search.round_solver import Request
-from poker.search.torch.batches import batch_of, solve_on_device
-from poker.search.torch.device import torch_device
-from poker.search.torch.vector import TorchVectorSolver
+from poker.solve.batches import run
+from poker.solve.torch.batches import batch_of
+from poker.solve.torch.device import torch_device
+from poker.solve.torch.vector import TorchVectorSolver
+from poker.solve.types import Budget, Request
 from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.store.bundle import open_bundle
@@ -298,7 +299,7 @@ def _solved(game: VectorGame, device: str, exploitability: float, sizes: Sizes) 
     results = []
     for _ in range(sizes.repeats):
         solver, begin = VectorSolver(game), time.perf_counter()
-        done = solve_on_device(solver, device, _MOST_ITERATIONS, exploitability, lambda _: None)
+        (done,) = run([solver], [Budget(_MOST_ITERATIONS, exploitability, device=device)])
         results.append((done.seconds, time.perf_counter() - begin, done))
     seconds, whole, done = min(results, key=lambda row: row[:2])
     reached = done.exploitability <= exploitability * game.pot

@@ -39,8 +39,8 @@ from poker.game.state import public_state
 from poker.kernels.types import Path as Line
 from poker.kernels.types import Ranges, Singles
 from poker.run.atomic import write_atomically
-from poker.search.round_solver import Request
 from poker.search.settings import SearchSettings
+from poker.solve.types import Request
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver

@@ -17,8 +17,7 @@ def test_every_part_is_measured(device: str, tmp_path: Path, monkeypatch: pytest
     from tests.bench.gpu import PARTS, main  # noqa: PLC0415 (imports triton)
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for module in ("batches", "vector"):
-        monkeypatch.setattr(f"poker.search.torch.{module}.FEWEST_BETWEEN", 2)
+    monkeypatch.setattr("poker.solve.torch.vector.FEWEST_BETWEEN", 2)
     out = tmp_path / "gpu.json"
     parts = [part for part in PARTS if device != "torch" or part != "tables"]  # turns take the interpreter minutes
     monkeypatch.setattr(sys, "argv", ["gpu.py", "--device", device, "--tiny", "--out", str(out), *parts])

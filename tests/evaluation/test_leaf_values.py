@@ -13,7 +13,7 @@ from poker.game.beliefs import observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.rules import CALL
 from poker.kernels.types import Board, Ranges
-from poker.search.round_solver import SolverSettings
+from poker.solve.types import SolverSettings
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree

@@ -19,8 +19,8 @@ from poker.game.rules import FOLD
 from poker.game.state import HandState, Policy
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
-from poker.search.flops import SampledFlops
-from poker.spots.report import Settings
+from poker.solve.flops import SampledFlops
+from poker.solve.types import Budget
 from poker.tree.spots import spot_bets, spot_root
 from tests.cases import cases
 from tests.formats.samples import sample
@@ -58,7 +58,7 @@ def decide(files: list[str], out: Path, **changes: Any) -> dict[str, Any]:
         "flops": None,
         "menus": [{"bet": "100%,a", "raise": "a"}],
         "ahead": {"bet": "", "raise": ""},
-        "settings": Settings("apdcfr", 0.01, 100, 1, 1.0),
+        "budget": Budget(100, 0.01, memory_limit_gib=1.0),
         "games": None,
         "seed": 1,
         **changes,

@@ -28,7 +28,7 @@ from poker.play.notes import Notes
 from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, _units
 from poker.run.errors import PokernetsError
-from poker.search.round_solver import SolverSettings
+from poker.solve.types import SolverSettings
 from poker.store.artifacts import write_artifact
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint

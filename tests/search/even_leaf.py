@@ -10,8 +10,8 @@ from poker.depth_limit.evaluator import LeafEvaluator
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
 from poker.kernels.types import Ranges
-from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
+from poker.solve.types import SolverSettings
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu
 from tests.games import load_rules

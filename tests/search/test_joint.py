@@ -13,10 +13,12 @@ from poker.game.cards import HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL
 from poker.game.state import HandState, public_state
 from poker.run.errors import PokernetsError
-from poker.search.flops import SampledFlops
 from poker.search.joint import JointSearch
 from poker.search.opponent_decision import IMPROBABLE
-from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
+from poker.solve.flops import SampledFlops
+from poker.solve.solution import RoundSolution
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import Request, SolverSettings
 from poker.solvers.vector.game import estimated_hand_actions
 from poker.tree import bet_menu, build_tree
 from tests.games import HEADS_UP as RULES

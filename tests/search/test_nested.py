@@ -2,8 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,13 +11,14 @@ from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import parse_cards
 from poker.game.rules import CALL, FOLD, Rules
-from poker.kernels.types import Ranges
+from poker.kernels.types import Ranges, Singles
 from poker.run.errors import PokernetsError
-from poker.search.clock import Clock
-from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.nested import NestedSearch, together
-from poker.search.round_solver import DepthLimitedSolver, NodePolicy, Request, RoundSolution, SolverSettings
-from poker.search.safety import Concessions, OpponentValues, Safety
+from poker.solve.clock import Clock
+from poker.solve.modelled import Exploit, Modelled
+from poker.solve.solution import RoundSolution, RoundValues
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import NodePolicy, Request, SolverSettings
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import HEADS_UP as RULES
 from tests.games import load_menu, load_rules
@@ -39,7 +39,7 @@ class RandomRounds:
         self.menu, self.by_seat = menu, by_seat
         self.calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.ranges: list[Ranges] = []
-        self.alternatives: list[OpponentValues | None] = []
+        self.alternatives: list[Singles | None] = []
         self.modelled: list[Modelled | None] = []
 
     def __call__(self, request: Request) -> RoundSolution:
@@ -283,17 +283,16 @@ class NumberedRounds(RandomRounds):
 
     def __call__(self, request: Request) -> RoundSolution:
         solution = super().__call__(request)
-        return replace(solution, concessions=cast(Concessions, _Numbers(len(self.calls), request.root)))
+        return _Numbered(solution.root, solution.policies, values={len(self.calls): cast(RoundValues, None)})
 
 
-class _Numbers(NamedTuple):
-    number: int
-    root: Betting
+class _Numbered(RoundSolution):
+    """A solution whose alternatives are its number and the number of actions since its root."""
 
-    def at(self, betting: Betting, board: tuple[int, ...]) -> OpponentValues:
+    def alternatives(self, betting: Betting, board: tuple[int, ...]) -> Singles:
         assert len(board) == betting.rules.board_sizes[betting.street]
         since = sum(map(len, betting.actions)) - sum(map(len, self.root.actions))
-        return np.full(betting.rules.num_hands, 10 * self.number + since, np.float32)
+        return np.full(betting.rules.num_hands, 10 * max(self.values) + since, np.float32)
 
 
 def test_what_solutions_concede_is_carried_to_the_next_solve(rules: Rules) -> None:
@@ -422,7 +421,7 @@ def test_a_solve_ends_when_it_is_precise_enough_or_its_time_is_up(device: str, l
     settings = SolverSettings("apdcfr", (1,), 1, exploitability=limit, device=device)
 
     def solved(seconds: float) -> tuple[int, float]:
-        solve = DepthLimitedSolver(MENU, MENU, {}, settings, Safety(), Clock(per_decision=seconds))
+        solve = DepthLimitedSolver(MENU, MENU, {}, settings, "unsafe", Clock(per_decision=seconds))
         solver = solve.solved(Request(root, RIVER, ranges, 0))
         return solver.iterations, solver.exploitability() / root.pot
 

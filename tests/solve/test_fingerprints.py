@@ -23,8 +23,8 @@ from poker.game.betting import Betting
 from poker.game.cards import parse_cards
 from poker.game.state import HandState, public_state
 from poker.opponents.habits import Habits
-from poker.search.exploit.exploiting import Exploit
 from poker.search.opponent_decision import SolvedDecision
+from poker.solve.modelled import Exploit
 from poker.spots.solved import SolvedSpot, solve
 from tests.games import HEADS_UP as RULES
 from tests.killed import ROOT
@@ -33,6 +33,7 @@ from tests.search.test_joint import JOINT
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "solves.json"
 FIGURES = 6
+PROCESSOR = str(llvmlite.binding.get_host_cpu_name())
 BOARD = parse_cards("7cQdKd2h9s")
 RIVER = {"board": "KsTh7s4d2s", "oop_range": "66+,A8s+,KQo,AhKd:0.5", "ip_range": "random", "pot": 100, "stack": 300}
 SIZES = {"bet": "50%,100%,a", "raise": "2.5x,a"}
@@ -132,11 +133,11 @@ def test_a_solve_gives_the_stored_strategies_and_values(name: str) -> None:
     stored = json.loads(GOLDEN.read_text())
     solved, expected = record({**SOLVES, **SLOW}[name]()), stored["solves"][name]
     np.testing.assert_allclose(solved["figures"], expected["figures"], rtol=2e-3, atol=2e-3)
-    if llvmlite.binding.get_host_cpu_name() == stored["processor"]:
+    if stored["processor"] == PROCESSOR:
         assert solved["sha256"] == expected["sha256"]
 
 
 if __name__ == "__main__":
     solves = {name: record(run()) for name, run in (SOLVES | SLOW).items()}
-    stored = {"processor": llvmlite.binding.get_host_cpu_name(), "solves": solves}
+    stored = {"processor": PROCESSOR, "solves": solves}
     GOLDEN.write_text(json.dumps(stored, indent=1) + "\n")

@@ -1,6 +1,7 @@
 """`evaluate=flops`: what is solved is kept, means are those of the flops, files without what is needed are refused."""
 
 import csv
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -11,35 +12,36 @@ from poker.abstraction.flops import NUM_FLOPS
 from poker.formats.ranges import parse_range
 from poker.game.cards import HOLDEM, parse_cards
 from poker.run.errors import PokernetsError
+from poker.solve import batches
+from poker.solve.types import Budget
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.spots import flop_report
 from poker.spots.flop_report import run
-from poker.spots.report import Settings
 from tests.commands import run_here
 
 SPOT = "oop_range: AA,KK,77\nip_range: QQ,JJ,AKs\npot: 60\nstack: 20\nbet: a\n"
-SETTINGS = Settings("apdcfr", 0.02, 500, threads=1, memory_limit_gib=1.0)
+BUDGET = Budget(500, 0.02, memory_limit_gib=1.0)
 
 
 def report(folder: Path, flops: int, text: str = SPOT, **changes: Any) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     (folder / "my.spot").write_text(text)
-    usual = {"settings": SETTINGS, "device": "cpu", "nodes": ["", "check"]}
+    usual = {"budget": BUDGET, "nodes": ["", "check"]}
     return run(spot=str(folder / "my.spot"), flops=flops, out=str(folder), **{**usual, **changes})
 
 
 def test_flops_are_solved_on_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The interpreter takes minutes for a flop, so a stand-in says that it was asked and solves on the CPU."""
     pytest.importorskip("triton", reason="the gpu extra, which `make test` installs")
-    devices = list[str]()
+    devices, solve = list[str](), batches.run
 
-    def solve_there(solver: VectorSolver, device: str, iterations: int, exploitability: float, _: Any) -> SolveProgress:
-        devices.append(device)
-        return solver.run(iterations, exploitability)
+    def solve_there(solvers: list[VectorSolver], budgets: list[Budget]) -> list[SolveProgress]:
+        devices.append(budgets[0].device)
+        return solve(solvers, [replace(budget, device="cpu") for budget in budgets])
 
-    monkeypatch.setattr("poker.search.torch.batches.solve_on_device", solve_there)
-    expected, answers = report(tmp_path / "cpu", 6), report(tmp_path / "cuda", 6, device="cuda")
-    assert devices == ["cuda"] * 6
+    monkeypatch.setattr(batches, "run", solve_there)
+    expected, answers = (report(tmp_path / name, 6, budget=replace(BUDGET, device=name)) for name in ("cpu", "cuda"))
+    assert devices == ["cpu"] * 6 + ["cuda"] * 6
     assert [row["ev"] for row in answers["rows"]] == [row["ev"] for row in expected["rows"]]
 
 

@@ -17,9 +17,10 @@ import pytest
 
 from conf.compose import compose
 from poker.run.errors import PokernetsError
+from poker.solve.types import Budget
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.spots.explorer import Solve, seconds_left, totals, view_csv, view_record
-from poker.spots.report import Settings, run
+from poker.spots.report import run
 from poker.spots.solution import load_solution
 from poker.spots.spots import read_spot, spot_of
 from poker.store.provenance import configured
@@ -32,8 +33,8 @@ def solved(folder: Path, limit: float, iterations: int, nodes: list[str], device
     """The record of the river spot; its files are below `out` in the folder."""
     file = folder / "river.json"
     file.write_text(json.dumps(SPOTS["r1_river_full"]["config"]))
-    settings = Settings("dcfr", limit, iterations, threads=1, memory_limit_gib=1.0)
-    return run(spot=str(file), settings=settings, device=device, nodes=nodes, out=str(folder / "out"))
+    budget = Budget(iterations, limit, algorithm="dcfr", device=device, memory_limit_gib=1.0)
+    return run(spot=str(file), budget=budget, nodes=nodes, out=str(folder / "out"))
 
 
 def test_river_spot(tmp_path: Path) -> None:
@@ -67,10 +68,10 @@ def test_river_spot(tmp_path: Path) -> None:
 
 def test_the_explorer_has_the_settings_of_the_command() -> None:
     finer = ["exploitability=0.0005", "algorithm=dcfr"]
-    command = resolve(compose("evaluate", ["evaluate=spot", "spot=my.spot", *finer])["evaluate"])["settings"]
+    command = resolve(compose("evaluate", ["evaluate=spot", "spot=my.spot", *finer])["evaluate"])["budget"]
     pages = resolve(compose("evaluate", ["evaluate=play", *finer])["evaluate"])["pages"]
     [page] = [page["settings"] for page in pages if page.get("path") == "/explorer"]
-    settings = command.keys() - {"_target_", "memory_limit_gib"}  # a server shares the machine
+    settings = command.keys() - {"_target_", "device", "memory_limit_gib"}  # a server shares the machine
     assert {key: page[key] for key in settings} == {key: command[key] for key in settings}
     assert (command["exploitability"], command["algorithm"]) == (0.0005, "dcfr")
 
@@ -118,8 +119,8 @@ def test_a_spot_file_of_any_depth_is_refused_by_name(tmp_path: Path) -> None:
         read_spot(file)
 
 
-SETTINGS = Settings("apdcfr", 0.005, 500, threads=1, memory_limit_gib=1.0)
-ENDLESS = Settings("apdcfr", 1e-11, 1_000_000, threads=1, memory_limit_gib=1.0)
+SETTINGS = Budget(500, 0.005, memory_limit_gib=1.0)
+ENDLESS = Budget(1_000_000, 1e-11, memory_limit_gib=1.0)
 RIVER = spot_of(SPOTS["r1_river_full"]["config"])
 
 
@@ -171,7 +172,7 @@ def test_what_is_written_tells_the_command_that_solves_it_again(solve: Solve, tm
     assert (python, program) == ("python", "evaluate.py")
     settings = resolve(compose("evaluate", overrides).evaluate)
     assert (settings["spot"], settings["out"]) == (str(folder / "results.json"), str(tmp_path / "spots"))
-    assert Settings(**{key: value for key, value in settings["settings"].items() if key != "_target_"}) == SETTINGS
+    assert Budget(**{key: value for key, value in settings["budget"].items() if key != "_target_"}) == SETTINGS
     assert read_spot(folder / "results.json") == RIVER
     assert read_spot(folder / "solution/manifest.json") == RIVER
 
@@ -219,10 +220,10 @@ def test_solves_begin_in_the_order_in_which_they_were_started() -> None:
 
 def test_what_is_too_large_is_refused_before_it_starts() -> None:
     with pytest.raises(PokernetsError, match="more than the limit"):
-        Solve(RIVER, Settings("apdcfr", 0.005, 500, threads=1, memory_limit_gib=1e-5))
+        Solve(RIVER, Budget(500, 0.005, memory_limit_gib=1e-5))
     for exploitability, memory in ((0.0, 1.0), (0.005, math.inf), (0.005, math.nan)):
         with pytest.raises(PokernetsError, match="must be positive"):
-            Settings("apdcfr", exploitability, 500, threads=1, memory_limit_gib=memory)
+            Budget(500, exploitability, memory_limit_gib=memory)
 
 
 def test_failures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

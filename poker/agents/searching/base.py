@@ -12,9 +12,9 @@ from poker.game.beliefs import relative
 from poker.game.cards import CanonicalBoard
 from poker.game.state import HandState, Policy, RangedPolicy
 from poker.kernels.types import Singles
-from poker.search.clock import Clock
 from poker.search.nested import NestedSearch
-from poker.search.round_solver import NodePolicy
+from poker.solve.clock import Clock
+from poker.solve.types import NodePolicy
 
 
 class Searched(NamedTuple):

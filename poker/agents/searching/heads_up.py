@@ -15,14 +15,13 @@ from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules, check_game
 from poker.game.state import HandState, Policy
 from poker.run.errors import PokernetsError
-from poker.search.clock import Clock
 from poker.search.joint import JointSearch
 from poker.search.nested import NestedSearch, RoundSolver, together
 from poker.search.opponent_decision import Believed, SolvedDecision, decision
-from poker.search.round_solver import DepthLimitedSolver
-from poker.search.safety import Safety
 from poker.search.settings import SearchSettings
-from poker.search.solved_values import DecisionValues
+from poker.solve.clock import Clock
+from poker.solve.solution import DecisionValues
+from poker.solve.solver import DepthLimitedSolver
 from poker.store.lru_cache import LRUCache
 
 _REMEMBERED_GAMES = 4
@@ -85,7 +84,7 @@ class DepthLimitedAgent(SearchingAgent):
             settings.ahead,
             valued,
             settings.solver,
-            Safety(settings.safety),
+            settings.safety,
             against_model=against_model,
             flops=settings.flops,
             joint=self.joint,

@@ -17,12 +17,12 @@ from poker.game.rules import Rules
 from poker.game.state import HandState, Policy
 from poker.kernels.types import Board, Ranges
 from poker.run.errors import PokernetsError
-from poker.search.clock import Clock
 from poker.search.multiplayer.heads_up_rest import HeadsUpRest
 from poker.search.multiplayer.table_solver import TableSolver
 from poker.search.nested import Belief, NestedSearch
 from poker.search.opponent_decision import Believed, SolvedDecision, decision
 from poker.search.settings import SearchSettings
+from poker.solve.clock import Clock
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.sampling.subgame import RolledOut
 from poker.store.entropy import drawn_seed

@@ -22,7 +22,7 @@ from poker.game.betting import Betting
 from poker.game.rules import Rules
 from poker.game.state import public_state
 from poker.kernels.types import Board, Floats
-from poker.search.solved_values import DecisionValues
+from poker.solve.solution import DecisionValues
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from poker.game.state import PolicyFunction, public_state
 from poker.kernels.types import Board, Floats
 from poker.play.lineup import BuiltOnce
 from poker.run.errors import PokernetsError
-from poker.search.solved_values import Solved
+from poker.solve.solution import Solved
 
 Responses = Sequence[PolicyFunction | None]
 """Policies by seat that answer bets approximately as the players do; None for unknown ones."""

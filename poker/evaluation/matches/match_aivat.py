@@ -30,7 +30,7 @@ from poker.play.hand import AbsentAgent, Policies
 from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
 from poker.run.errors import PokernetsError
-from poker.search.solved_values import DecisionValues, Solved
+from poker.solve.solution import DecisionValues, Solved
 
 
 class PolicyUnavailable(Exception):  # noqa: N818 (what happened, not an error of this program)

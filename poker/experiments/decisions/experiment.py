@@ -37,8 +37,8 @@ from poker.report.estimates import Estimate, estimate
 from poker.run.errors import PokernetsError
 from poker.run.lock import alone
 from poker.run.progress import Console, progress_bars
-from poker.search.flops import SampledFlops
-from poker.spots.report import Settings
+from poker.solve.flops import SampledFlops
+from poker.solve.types import Budget
 from poker.store.artifacts import fingerprint_of
 from poker.store.lines import JsonLines
 from poker.store.provenance import portable, provenance
@@ -71,7 +71,7 @@ def run(
     flops: SampledFlops | None,
     menus: Sequence[Mapping[str, Any]],
     ahead: Mapping[str, Any],
-    settings: Settings,
+    budget: Budget,
     games: int | None,
     seed: int,
     out: str,
@@ -87,7 +87,7 @@ def run(
         flops: size limits of flops solved to the end; None for all rivers.
         menus: bets of the solver, see `SolvedSpots`.
         ahead: bets after the flop when flops are solved to the end, see `SolvedSpots`.
-        settings: settings of the solver.
+        budget: limits of each solve.
         games: largest number of games after the flop; None for all.
         seed: seed of the order of games.
         out: folder of the reports.
@@ -104,7 +104,7 @@ def run(
     by_game = _games(decisions, games, seed)
     believed = require_policy(ranges.build(game), "evaluate=decisions")
     policies = {spec.name: require_policy(spec.build(game), "evaluate=decisions") for spec in agents}
-    solved = SolvedSpots(game, partial(ranges_at, believed.policy), menus, ahead, leaf, flops, settings)
+    solved = SolvedSpots(game, partial(ranges_at, believed.policy), menus, ahead, leaf, flops, budget)
     flop = "" if leaf is not None else ", whole flops" if flops is None else ", sampled rivers"
     solver = f"solver, {ranges.name} ranges{flop}"
     answering: dict[str, Callable[[Sequence[PublicDecision]], list[Answer]]] = {solver: solved.answers}
@@ -116,7 +116,7 @@ def run(
         _charts(believed),
         list(map(dict, menus)),
         dict(ahead),
-        vars(settings),
+        vars(budget),
         repr(flops),
         *played,
     ]
@@ -153,7 +153,7 @@ def run(
         for by in answers
         if (row := _measured([[one for one in unit if kind in kinds[one]] for unit in units], answers, by, solver))
     ]
-    record = {"games": sum(bool(unit[0].flop) for unit in units), "seed": seed, **vars(settings)}
+    record = {"games": sum(bool(unit[0].flop) for unit in units), "seed": seed, **vars(budget)}
     return _write(measured, {**record, "seconds": dict(seconds)}, folder)
 
 

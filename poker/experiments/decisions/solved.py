@@ -20,10 +20,12 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, RARE, cards_text, parse_cards
 from poker.game.rules import CALL, Rules
 from poker.kernels.types import Board, Floats, Ranges
-from poker.search.flops import SampledFlops
-from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
+from poker.solve import batches
+from poker.solve.flops import SampledFlops
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import Budget, Request, SolverSettings
 from poker.solvers.vector.solver import VectorSolver
-from poker.spots.report import Settings, prepare
+from poker.spots.report import prepare
 from poker.spots.solution import action_name
 from poker.spots.spots import Spot
 from poker.spots.walk import arriving
@@ -63,7 +65,7 @@ class SolvedSpots:
         ahead: Mapping[str, Any],
         leaf: LeafEvaluator | None,
         flops: SampledFlops | None,
-        settings: Settings,
+        budget: Budget,
     ) -> None:
         """Store the settings; spots are solved when they are needed.
 
@@ -74,10 +76,10 @@ class SolvedSpots:
             ahead: bets after the flop, used if `leaf` is None.
             leaf: values at the end of flops; None to solve flops to the end of the hand.
             flops: size limits of flops solved to the end; None for all rivers.
-            settings: settings of the solver.
+            budget: limits of each solve.
         """
         self._rules, self._ranges, self._menus, self._ahead = rules, ranges, menus, spot_bets(ahead)
-        self._leaves, self._flops, self._settings = {} if leaf is None else {FLOP: leaf}, flops, settings
+        self._leaves, self._flops, self._budget = {} if leaf is None else {FLOP: leaf}, flops, budget
         self._flop = lru_cache(maxsize=2)(self._solved_flop)
         self._turn, self._river = (lru_cache(maxsize=1)(self._solved_later) for _ in range(2))
 
@@ -128,12 +130,12 @@ class SolvedSpots:
         ranges = np.stack([_floored(weights, board) for weights in self._ranges(betting, board)[players]])
         root = Betting.at_street(spot_rules(pot + _HALVES * stack), FLOP, (pot, pot))
         menu = replace(self._ahead, extra=_flop_totals(spot_bets(self._menu(position)), root, pot, stack))
-        settings = self._settings
+        budget = self._budget
         solver = DepthLimitedSolver(
             menu,
             menu,
             self._leaves,
-            SolverSettings(settings.algorithm, (settings.iterations,), settings.threads, settings.exploitability),
+            SolverSettings.of(budget),
             flops=self._flops,
         )
         own = int(position.position == "IP")
@@ -152,8 +154,8 @@ class SolvedSpots:
         texts = [range_text(_floored(weights, board).astype(np.float32)) for weights in arriving(solver, node)]
         behind, (pot, stack) = int(min(tree.rules.stacks) - tree.committed[node].max()) // scale, self._size(position)
         keys = {"board": cards_text(board), "oop_range": texts[0], "ip_range": texts[1], **self._menu(position)}
-        solved, _ = prepare(Spot({**keys, "pot": pot + 2 * (stack - behind), "stack": behind}), self._settings)
-        solved.run(self._settings.iterations, self._settings.exploitability)
+        solved, _ = prepare(Spot({**keys, "pot": pot + 2 * (stack - behind), "stack": behind}), self._budget)
+        batches.run([solved], [self._budget])
         return solved
 
     def _size(self, position: PublicDecision) -> tuple[int, int]:

@@ -15,16 +15,13 @@ import numpy as np
 from poker.depth_limit.evaluator import leaf_states
 from poker.game.state import HandState, Policy, public_state
 from poker.kernels.types import Singles
-from poker.search.clock import Clock
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
-from poker.search.round_solver import (
-    DepthLimitedSolver,
-    NodePolicy,
-    Request,
-    RoundSolution,
-    likely_ranges,
-)
 from poker.search.settings import SearchSettings
+from poker.solve.clock import Clock
+from poker.solve.ranges import likely_ranges
+from poker.solve.solution import RoundSolution
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import NodePolicy, Request
 from poker.solvers.sampling.subgame import RolledOut, SubgameSolver
 from poker.tree import BettingTree, DepthLimit, Kind, build_tree
 from poker.tree.translation import on_actions

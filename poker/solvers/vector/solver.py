@@ -389,7 +389,7 @@ class VectorSolver:
         Args:
             player: the player.
             modelled: float32 [entries] reach of the modelled part after each action
-                (`poker.search.exploit`).
+                (`poker.solve.modelled`).
 
         Raises:
             PokernetsError: the solve has begun.

@@ -12,8 +12,9 @@ from nicegui import run, ui
 
 from poker.run.errors import PokernetsError, TooLargeError
 from poker.run.machine import memory
+from poker.solve.types import Budget
 from poker.spots.explorer import Solve, fitting_menu
-from poker.spots.report import SEATS, Settings
+from poker.spots.report import SEATS
 from poker.spots.spots import Spot, keys_of, spot_of
 from poker.studio.explorer.charts import charts
 from poker.studio.explorer.range_editor import RangeEditor
@@ -54,7 +55,7 @@ class _Solves:
         Raises:
             PokernetsError: running solves of other visitors leave too little memory.
         """
-        gib = solve.settings.memory_limit_gib
+        gib = solve.budget.memory_limit_gib
         with self._lock:
             others = [one for owner, one in self.of.items() if owner != visitor]
             taken = sum(one.cost.bytes for one in others if not one.ended)
@@ -89,15 +90,15 @@ def make(_: Needs, memory_limit_gib: float | None, blueprint: str, out: str, **s
             change on the page.
         blueprint: folder of the blueprint of the preflop charts.
         out: folder below which solutions are written.
-        solving: other fields of `poker.spots.report.Settings`.
+        solving: other fields of `poker.solve.types.Budget`.
     """
     default, most_gib = memory_limits(memory_limit_gib)
-    solves, settings = _Solves(), Settings(**solving, memory_limit_gib=default)
+    solves, budget = _Solves(), Budget(**solving, memory_limit_gib=default)
 
     async def fill(visitor: str) -> None:
         _row, (spot, preflop) = tabs("Spot", "Preflop charts", look="align=left no-caps", keep_alive=False)
         with spot.classes("flush"):
-            _Explorer(visitor, solves, settings, most_gib, Path(out))
+            _Explorer(visitor, solves, budget, most_gib, Path(out))
         with preflop.classes("flush"):
             await charts(blueprint)
 
@@ -107,8 +108,8 @@ def make(_: Needs, memory_limit_gib: float | None, blueprint: str, out: str, **s
 class _Explorer:
     """One browser's page; when it is reopened, it shows its visitor's last solve again."""
 
-    def __init__(self, visitor: str, solves: _Solves, settings: Settings, most_gib: float, out: Path) -> None:
-        self._visitor, self._solves, self._settings, self._out = visitor, solves, settings, out
+    def __init__(self, visitor: str, solves: _Solves, budget: Budget, most_gib: float, out: Path) -> None:
+        self._visitor, self._solves, self._budget, self._out = visitor, solves, budget, out
         self._prepared: Solve | None = None
         self._request = 0
         self._client = ui.context.client
@@ -116,7 +117,7 @@ class _Explorer:
         values = _START if self._solve is None else self._solve.spot.text
         with ui.element("div").classes("columns explorer"):
             with ui.element("section").props('aria-label="Spot to solve"'):
-                self._form = _Form(settings, most_gib, self._changed, out / "saved" / visitor)
+                self._form = _Form(budget, most_gib, self._changed, out / "saved" / visitor)
                 self._form.show(values)
                 self._cost = ui.label().classes("quiet").props("role=status")
                 with row():
@@ -146,10 +147,10 @@ class _Explorer:
             return request == self._request and not self._client.is_deleted
 
         try:
-            spot, settings = self._form.spot, self._form.settings()
-            prepared = await run.io_bound(Solve, spot, settings, wanted)
+            spot, budget = self._form.spot, self._form.budget()
+            prepared = await run.io_bound(Solve, spot, budget, wanted)
         except TooLargeError as error:
-            menu = await run.io_bound(fitting_menu, spot, settings, wanted)
+            menu = await run.io_bound(fitting_menu, spot, budget, wanted)
             prepared, text = None, f"{error}. {menu}"
         except PokernetsError as error:
             prepared, text = None, str(error)
@@ -212,8 +213,8 @@ class _Explorer:
 class _Form:
     """The form of the spot."""
 
-    def __init__(self, settings: Settings, most_gib: float, changed: Callable[[], None], saved: Path) -> None:
-        self._settings, self._most_gib = settings, most_gib
+    def __init__(self, budget: Budget, most_gib: float, changed: Callable[[], None], saved: Path) -> None:
+        self._budget, self._most_gib = budget, most_gib
         self._inputs: dict[str, ui.input] = {}
         Shelf(saved / "spots.json", "spot", lambda: self.spot.text, self.show)
         with ui.element("div").classes("fields"):
@@ -222,10 +223,10 @@ class _Form:
                 hint = f' hint="{_HINTS[key]}"' if key in _HINTS else ""
                 self._inputs[key] = field.props(f"outlined dense debounce=400{hint}")
             self._exploitability = ui.number(
-                "Exploitability, pots", value=settings.exploitability, min=0.00001, step=0.001, on_change=changed
+                "Exploitability, pots", value=budget.exploitability, min=0.00001, step=0.001, on_change=changed
             )
             self._gib = ui.number(
-                "Memory limit, GiB", value=round(settings.memory_limit_gib, 1), max=most_gib, on_change=changed
+                "Memory limit, GiB", value=round(budget.memory_limit_gib, 1), max=most_gib, on_change=changed
             )
             for number in (self._exploitability, self._gib):
                 number.props("outlined dense debounce=400")
@@ -267,12 +268,12 @@ class _Form:
         values |= more
         return spot_of({key: value for key, value in values.items() if value})
 
-    def settings(self) -> Settings:
-        """Return the settings in the form; raises PokernetsError if they are invalid."""
+    def budget(self) -> Budget:
+        """Return the limits in the form; raises PokernetsError if they are invalid."""
         pots, gib = (float(one.value or 0) for one in (self._exploitability, self._gib))
         if gib > self._most_gib:
             raise PokernetsError(f"the memory limit is at most {self._most_gib:.1f} GiB")
-        return replace(self._settings, exploitability=pots, memory_limit_gib=gib)
+        return replace(self._budget, exploitability=pots, memory_limit_gib=gib)
 
 
 def _cost(solve: Solve) -> str:

@@ -14,8 +14,8 @@ from poker.game.rules import CALL, FOLD
 from poker.game.state import Betting, HandState, public_state
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.run.errors import PokernetsError
-from poker.search.round_solver import SolverSettings
 from poker.search.settings import SearchSettings
+from poker.solve.types import SolverSettings
 from poker.solvers.blueprint import Blueprint
 from poker.studio.hands.review import Advice, Reviews
 from poker.tree import bet_menu, build_tree

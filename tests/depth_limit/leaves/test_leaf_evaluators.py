@@ -23,7 +23,8 @@ from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.run.errors import PokernetsError
-from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import Request, SolverSettings
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree

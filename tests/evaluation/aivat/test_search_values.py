@@ -26,8 +26,8 @@ from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules
 from poker.game.state import HandState, Policy, PolicyFunction, public_state
 from poker.play.lineup import AgentSpec
-from poker.search.safety import round_values
-from poker.search.solved_values import DecisionValues, SolvedValues
+from poker.solve.safety import round_values
+from poker.solve.solution import DecisionValues, SolvedValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, build_tree

@@ -22,7 +22,9 @@ from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation
 from poker.play.session import play_session
 from poker.run.errors import PokernetsError
 from poker.run.parallel import LocalCluster
-from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
+from poker.solve.solution import RoundSolution
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import Request, SolverSettings
 from poker.tree import bet_menu
 from tests.cases import cases
 from tests.commands import run_here

@@ -17,7 +17,7 @@ from models.training.mlp import Mlp
 from poker.depth_limit import inputs
 from poker.game.betting import Betting
 from poker.run.errors import PokernetsError
-from poker.search.torch.device import torch_device
+from poker.solve.torch.device import torch_device
 from poker.solvers import blueprint
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import (

@@ -8,11 +8,11 @@ from poker.game.beliefs import observe_board, start_ranges
 from poker.game.cards import HOLDEM, parse_cards
 from poker.game.rules import CALL, FOLD
 from poker.game.state import Betting, HandState, Policy
-from poker.search.clock import Clock
 from poker.search.multiplayer.heads_up_rest import HeadsUpRest
 from poker.search.multiplayer.table_solver import TableSolver
-from poker.search.round_solver import Request, SolverSettings
 from poker.search.settings import SearchSettings
+from poker.solve.clock import Clock
+from poker.solve.types import Request, SolverSettings
 from poker.tree import bet_menu
 from poker.tree.translation import on_actions
 from tests.cases import cases

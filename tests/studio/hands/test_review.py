@@ -30,7 +30,8 @@ from poker.kernels.types import Ranges
 from poker.play.lineup import AgentSpec
 from poker.run.errors import PokernetsError
 from poker.search.opponent_decision import Believed, SolvedDecision, every_hand, solved_decision
-from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import Request, SolverSettings
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.studio.hands.hand_base import rows_in

@@ -19,9 +19,10 @@ from conf.compose import compose
 from poker.abstraction.buckets import CardAbstraction
 from poker.game.betting import Betting
 from poker.run.errors import PokernetsError, TooLargeError
+from poker.solve.types import Budget
 from poker.solvers.blueprint import always_call
 from poker.spots.explorer import fitting_menu
-from poker.spots.report import Settings, prepare
+from poker.spots.report import prepare
 from poker.spots.solution import load_solution
 from poker.spots.spots import spot_of
 from poker.studio.explorer import explorer
@@ -99,7 +100,7 @@ def test_solves_have_half_of_the_memory_of_the_machine(monkeypatch: pytest.Monke
 
 def test_a_smaller_menu_is_named_where_a_spot_does_not_fit() -> None:
     spot = spot_of({**_START, "board": "Td9d6hQc"})
-    settings = Settings("apdcfr", 0.01, 9, 1, 0.005)
+    settings = Budget(9, 0.01, memory_limit_gib=0.005)
     with pytest.raises(TooLargeError):
         prepare(spot, settings)
     assert re.match(r"With bets 60% and raises a it fits: \d MiB", fitting_menu(spot, settings, lambda: True))
@@ -153,7 +154,7 @@ def test_a_file_of_saved_spots_that_cannot_be_read_stays(tmp_path: Path, monkeyp
 
 def test_a_key_given_twice_in_the_form_is_refused(tmp_path: Path) -> None:
     with Client(ui_page("/")):
-        form = _Form(Settings("apdcfr", 0.01, 9, 1, 1.0), 1.0, Mock(), tmp_path)
+        form = _Form(Budget(9, 0.01, memory_limit_gib=1.0), 1.0, Mock(), tmp_path)
         form.show(_START)
         for more, why in (
             ("bet: 100%", "`bet` is given above"),

@@ -1,4 +1,4 @@
-"""Triton kernels of a sweep of vector-form CFR; their inputs are described in `poker.search.torch.tables`.
+"""Triton kernels of a sweep of vector-form CFR; their inputs are described in `poker.solve.torch.tables`.
 
 A sweep for player p has four steps. Level by level, `push` sends the opponent's reach down and adds their average
 strategy up. `terminals` and `depth_limits` compute values at the ends, for all levels at once. From the last level up,
@@ -21,7 +21,7 @@ import sys
 import torch
 
 from poker.run.errors import PokernetsError
-from poker.search.torch import columns as t
+from poker.solve.torch import columns as t
 
 if "triton" not in sys.modules and not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]
     os.environ.setdefault("TRITON_INTERPRET", "1")  # Triton reads it at import

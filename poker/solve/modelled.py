@@ -1,15 +1,38 @@
 """Exploits a model of the opponent during the solve, with a bound on the risk (docs/exploiting.md).
 
 A share s of each hand in the opponent's range plays by the model m, weighted by the confidence c in it; the rest plays
-by the solutions, y. c is the model's own confidence times the trust that it has earned (`poker.search.exploit.trust`).
+by the solutions, y. c is the model's own confidence times the trust that it has earned (`poker.search.trust`).
 With probability e the opponent takes one of the A actions at random. After an action a
 
     range  *  (1 - e) (s c m(a) + (1 - s c) y(a)) + e / A
     share  s c m(a) (1 - e) / the factor on the range, at most p
 
-So both are functions of the public state, as ranges are, and a solve is a restricted Nash response
-(`poker.search.exploit`) to the range and its modelled part. At a depth limit the modelled part plays the mixture of
-continuations nearest to the model (`poker.search.exploit.mixture`), or is free.
+So both are functions of the public state, as ranges are, and a solve is a restricted Nash response to the range and its
+modelled part. At a depth limit the modelled part plays the mixture of continuations nearest to the model
+(`poker.solve.mixture`), or is free.
+
+At the root of a solve the opponent's reach R splits into M = p * R, which follows the model m, and a free part. The
+searcher cannot distinguish them and plays one strategy x against their sum. At each decision I of the opponent
+
+    M(I a) = M(I) c(I) m(I, a)                                     reach that still follows the model
+    R(I a) = M(I a) + (R(I) - sum over b of M(I b)) y(I, a)        total reach, with y the free part's strategy
+
+M does not depend on the solution and is computed once. A sweep for the searcher needs only R. Counterfactual values of
+the opponent's hands do not depend on how they reached a decision, so the free part learns as in any solve.
+
+- c = 1 is the restricted Nash response (Johanson, Zinkevich, Bowling 2007): x maximises p u(x, m) + (1 - p) min u(x,
+  y). Over p the solutions trace the best profit from m at each exploitability, from an equilibrium at p = 0 to a best
+  response to m at p = 1.
+- c(I) < 1, from the number of observations at I, makes the response data-biased (Johanson, Bowling 2009). In their
+  version an opponent who was free at one decision follows the model at the next with the confidence there; here the
+  opponent stays free for the rest of the hand. Our set of opponents includes all of theirs, so our response is the more
+  cautious. The free part has one strategy, learned as usual, and p keeps its meaning: with c -> 1 this is the
+  restricted Nash response, while theirs with c -> p is not. The two differ only where an unknown decision comes before
+  a known one. That is rare, since a player observed at a decision has been observed at those before it.
+
+Whatever c is, the worst-case loss of x relative to the value of the game is at most p / (1 - p) times its profit from m
+above that value. The reason is that y may play as m does wherever it left the model, so (1 - p) min u(x, y) + p u(x, m)
+is at least the value that an equilibrium strategy guarantees.
 
 Symbols: H hands, A actions, K continuations.
 """
@@ -25,11 +48,37 @@ from poker.game.rules import FOLD, Rules
 from poker.kernels.types import Board, Reals, Singles
 from poker.opponents.model import OpponentModel
 from poker.run.errors import PokernetsError
-from poker.search.exploit.mixture import ContinuationMixture
-from poker.search.exploit.trust import Explained
+from poker.solve.mixture import ContinuationMixture
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, played
 from poker.tree import Kind
+
+
+@dataclass(frozen=True)
+class Explained:
+    """An action of the opponent and its probability by hand.
+
+    Attributes:
+        model: [H] probability of the action under the model.
+        solution: [H] probability of the action under the solution.
+        weights: [H] range before the action.
+        fold: whether the action is a fold.
+    """
+
+    model: Reals
+    solution: Reals
+    weights: Reals
+    fold: bool = False
+
+    def chances(self, hand: int | None) -> tuple[float, float]:
+        """Return the probabilities of the action under the model and under the solution.
+
+        Args:
+            hand: the hand that was shown; None averages over the range.
+        """
+        if hand is not None:
+            return float(self.model[hand]), float(self.solution[hand])
+        return float(self.weights @ self.model), float(self.weights @ self.solution)
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,18 @@
 
 import gc
 import sys
-import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
+from functools import cache
 
 import numpy as np
 import torch
 
 from poker.run.errors import PokernetsError
-from poker.search.clock import Effort
-from poker.search.torch.columns import CARDS
-from poker.search.torch.device import ran_out, room, torch_device
-from poker.search.torch.vector import FEWEST_BETWEEN, TorchVectorSolver
+from poker.solve.torch.columns import CARDS
+from poker.solve.torch.device import ran_out, room, torch_device
+from poker.solve.torch.vector import TorchVectorSolver
+from poker.solve.types import Budget, Progress
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 
@@ -40,15 +40,20 @@ class TorchEngine:
         self.device = torch_device(device)
         self._share = 1.0
 
-    def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
-        """Run each solver from its first iteration up to its limits, and store strategies and iterations in it."""
+    def run(
+        self, solvers: Sequence[VectorSolver], budgets: Sequence[Budget], progress: Progress | None = None
+    ) -> list[SolveProgress]:
+        """Run each solver from its first iteration up to its limits, as `poker.solve.batches.run` does."""
         groups: dict[Hashable, list[int]] = defaultdict(list)
-        for number, (solver, effort) in enumerate(zip(solvers, efforts, strict=True)):
+        for number, (solver, budget) in enumerate(zip(solvers, budgets, strict=True)):
             player = None if solver.restricted is None else solver.restricted[0]
-            groups[player, solver.schedule, effort.iterations].append(number)
+            groups[player, solver.schedule, budget.iterations].append(number)
+        ends: dict[int, SolveProgress] = {}
         for numbers in groups.values():
             for batch in self.cut(numbers, [solvers[number].game for number in numbers]):
-                self._solve([solvers[number] for number in batch], [efforts[number] for number in batch], len(solvers))
+                chosen = [(solvers[number], budgets[number]) for number in batch]
+                ends |= zip(batch, self._solve(chosen, len(solvers), progress), strict=True)
+        return [ends[number] for number in range(len(solvers))]
 
     def cut(self, numbers: Sequence[int], games: Sequence[VectorGame]) -> list[list[int]]:
         """Cut solves into batches that fit into memory.
@@ -70,11 +75,12 @@ class TorchEngine:
             left -= need
         return batches
 
-    def _solve(self, solvers: list[VectorSolver], efforts: list[Effort], whole: int) -> None:
+    def _solve(
+        self, solves: list[tuple[VectorSolver, Budget]], whole: int, progress: Progress | None
+    ) -> list[SolveProgress]:
         """Run one batch of `whole` solves, which share their time, halving the batch while memory is too small."""
         try:
-            self._solve_at_once(solvers, efforts, len(solvers) / whole)
-            return
+            return self._solve_at_once(solves, len(solves) / whole, progress)
         except RuntimeError as error:
             if not ran_out(self.device, error, verbose=self._share >= 1):
                 raise
@@ -82,24 +88,32 @@ class TorchEngine:
         gc.collect()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
-        if len(solvers) == 1:
-            efforts[0].spend(solvers[0])
-            return
-        half = len(solvers) // 2
-        self._solve(solvers[:half], efforts[:half], whole)
-        self._solve(solvers[half:], efforts[half:], whole)
+        if len(solves) == 1:
+            solver, budget = solves[0]
+            return [solver.run(budget.iterations, budget.exploitability, budget.seconds, progress)]
+        half = len(solves) // 2
+        return [*self._solve(solves[:half], whole, progress), *self._solve(solves[half:], whole, progress)]
 
-    def _solve_at_once(self, solvers: list[VectorSolver], efforts: list[Effort], share: float) -> None:
+    def _solve_at_once(
+        self, solves: list[tuple[VectorSolver, Budget]], share: float, progress: Progress | None
+    ) -> list[SolveProgress]:
+        solvers, budgets = zip(*solves, strict=True)
         batch = batch_of(solvers, self.device)
-        most = sys.maxsize if efforts[0].iterations is None else efforts[0].iterations
-        seconds = min((share * effort.seconds for effort in efforts if effort.seconds is not None), default=np.inf)
-        limits = np.array([-1.0 if effort.exploitability is None else effort.exploitability for effort in efforts])
-        if (limits >= 0).any() or seconds < np.inf:
-            batch.run_until(limits, seconds, most, lambda number: batch.export(number, solvers[number]))
-            return
+        most = sys.maxsize if budgets[0].iterations is None else budgets[0].iterations
+        seconds = min((share * budget.seconds for budget in budgets if budget.seconds is not None), default=np.inf)
+        limits = np.array([-1.0 if budget.exploitability is None else budget.exploitability for budget in budgets])
+        if (limits >= 0).any() or seconds < np.inf or progress is not None:
+            return batch.run_until(
+                limits, seconds, most, lambda number: batch.export(number, solvers[number]), progress
+            )
         batch.run(most)
         for number, solver in enumerate(solvers):
             batch.export(number, solver)
+        return [SolveProgress(most, float("nan"), float("nan"))] * len(solvers)
+
+
+engine = cache(TorchEngine)
+"""Returns the one engine of a device, which remembers how much of its memory batches may take."""
 
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
@@ -135,34 +149,3 @@ def bytes_needed(game: VectorGame) -> int:
         leaves = 4 * (game.leaf_values.values.size + _PER_LEAF * len(batches.leaves))
     lists = _PER_HAND * int(padded.sum()) + 2 * game.runout_matrix.size
     return 2 * _PER_ENTRY * game.num_entries + scratch + lists + leaves
-
-
-def solve_on_device(
-    solver: VectorSolver, device: str, iterations: int, exploitability: float, progress: Callable[[SolveProgress], None]
-) -> SolveProgress:
-    """Solve the game of a numba solver on a device; the strategies are stored in the solver.
-
-    Args:
-        solver: the solver.
-        device: name of the device.
-        iterations: most iterations.
-        exploitability: exploitability in pots at which the solve stops.
-        progress: called with every measurement.
-
-    Returns:
-        the last measurement.
-
-    Raises:
-        PokernetsError: there is no such device, or the solver cannot run on one.
-    """
-    batch = batch_of([solver], torch_device(device))
-    begin = time.perf_counter()
-    done = SolveProgress(0, 0.0, float("nan"))
-    while batch.iterations < iterations:
-        batch.run(min(max(FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
-        done = SolveProgress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
-        progress(done)
-        if done.exploitability <= exploitability * solver.game.pot:
-            break
-    batch.export(0, solver)
-    return done

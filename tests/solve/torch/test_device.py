@@ -9,8 +9,8 @@ import torch
 
 from models.leaf.data import DeviceColumns, LeafColumns
 from poker.run.errors import PokernetsError
-from poker.search.torch import device as devices
-from poker.search.torch.device import free_bytes, ran_out, room, torch_device
+from poker.solve.torch import device as devices
+from poker.solve.torch.device import free_bytes, ran_out, room, torch_device
 from tests.models.shards import write_leaf_states
 
 ROOT = Path(__file__).parents[3]
@@ -23,14 +23,14 @@ def refused(*_, **__): raise AssertionError("CUDA was asked for something")
 torch.cuda._lazy_init = torch.cuda.init = torch.cuda.set_device = torch.cuda.mem_get_info = refused
 asked = []
 torch.cuda.is_available = lambda: asked.append(1)
-for package in ("poker.search", "models"):
+for package in ("poker.search", "poker.solve", "models"):
     for module in pkgutil.iter_modules([package.replace(".", "/")], package + "."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 assert not asked
 from models.leaf.runner import LeafRunner
 from models.training.mlp import Mlp
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings
+from poker.solve.solver import DepthLimitedSolver, SolverSettings
 from tests.search.torch.test_batches import MENU, request
 asked.clear()
 for device in ("cpu", "torch"):

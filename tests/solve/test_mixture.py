@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from poker.run.errors import PokernetsError
-from poker.search.exploit.exploiting import Exploit
-from poker.search.exploit.mixture import ContinuationMixture, nearest_mixture, usual
-from poker.search.exploit.trust import Explained, Trust
+from poker.search.trust import Trust
+from poker.solve.mixture import ContinuationMixture, nearest_mixture, usual
+from poker.solve.modelled import Explained, Exploit
 from tests.games import load_rules
 from tests.opponents.fixed import FixedFrequencies
 

@@ -10,17 +10,13 @@ from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index, parse_cards
 from poker.game.rules import CALL
-from poker.kernels.types import Ranges
+from poker.kernels.types import Ranges, Singles
 from poker.run.errors import PokernetsError
-from poker.search.round_solver import (
-    DepthLimitedSolver,
-    Request,
-    RoundSolution,
-    SolverSettings,
-    evened,
-    without_unlikely,
-)
-from poker.search.safety import OpponentValues, Safety
+from poker.solve.ranges import evened, without_unlikely
+from poker.solve.safety import is_safe
+from poker.solve.solution import RoundSolution
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import Request, SolverSettings
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -60,7 +56,7 @@ def test_unlikely_hands_of_the_opponent_are_left_out_unless_solves_are_safe() ->
     ranges[:, rare] *= 1e-6
     ranges /= ranges.sum(axis=1, keepdims=True)
     for kind, left_out in (("unsafe", True), ("resolve", False)):
-        solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1), Safety(kind))
+        solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1), kind)
         solution = solve(Request(root, RIVER, ranges, 0))
         policies = solution.policies.values()
         for player in range(2):
@@ -131,9 +127,9 @@ def test_ranges_that_suits_change_by_noise_alone_are_made_even() -> None:
 def test_a_solve_for_even_ranges_is_that_for_the_noisy_ones_on_fewer_boards() -> None:
     root = Betting.parse(RULES, "cc/cc/")
     ranges, menu = nearly_even(1e-3), bet_menu(preflop=[[]], flop=[[]], turn=[[1.0], []], river=[[1.0], []])
-    values: OpponentValues = np.where(HOLDEM.live(TWO_SUITS), 0.0, np.nan).astype(np.float32)
+    values: Singles = np.where(HOLDEM.live(TWO_SUITS), 0.0, np.nan).astype(np.float32)
     for kind, alternatives in (("unsafe", None), ("resolve", values)):
-        solver = DepthLimitedSolver(menu, menu, {}, SolverSettings("apdcfr", (300,), 1), Safety(kind))
+        solver = DepthLimitedSolver(menu, menu, {}, SolverSettings("apdcfr", (300,), 1), kind)
         even = solver.solved(Request(root, TWO_SUITS, ranges, 0, (), alternatives))
         plain = VectorSolver(
             VectorGame(even.game.tree, TWO_SUITS, ranges, alternatives=alternatives, isomorphism=False), "apdcfr"
@@ -160,7 +156,7 @@ def turn_ranges() -> Ranges:
 
 
 def solver(kind: str, iterations: int) -> DepthLimitedSolver:
-    return DepthLimitedSolver(ALL_IN_MENU, ALL_IN_MENU, {}, SolverSettings("apdcfr", (iterations,), 1), Safety(kind))
+    return DepthLimitedSolver(ALL_IN_MENU, ALL_IN_MENU, {}, SolverSettings("apdcfr", (iterations,), 1), kind)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +169,7 @@ def test_unsafe_solutions_carry_nothing() -> None:
     assert solution.concessions is None
     assert solution.alternatives(TURN_ROOT, TURN) is None
     with pytest.raises(PokernetsError, match="choose one of unsafe"):
-        Safety("safe")
+        is_safe("safe")
 
 
 def test_values_at_a_decision_of_the_opponent_are_those_of_the_best_action(turn: RoundSolution) -> None:

@@ -8,10 +8,8 @@ long ones.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from poker.run.errors import PokernetsError
-from poker.solvers.vector.solver import VectorSolver
 
 _OF_ACCOUNT = 1 / 3
 _MOST_HANDS = 3.0
@@ -20,24 +18,6 @@ _OF_DECISION = 0.7
 """Share of the remaining time for one solve; the rest is for a possible second solve and for reading strategies."""
 _LEAST = 0.01
 """Seconds of a solve if no time is left."""
-
-
-class Effort(NamedTuple):
-    """Limits of a solve, which stops at the first limit that it reaches.
-
-    Attributes:
-        iterations: number of iterations; None for any number.
-        exploitability: exploitability in pots; None for no such limit.
-        seconds: seconds; None for no limit.
-    """
-
-    iterations: int | None
-    exploitability: float | None = None
-    seconds: float | None = None
-
-    def spend(self, solver: VectorSolver) -> None:
-        """Run the solver up to these limits."""
-        solver.run(self.iterations, self.exploitability, self.seconds)
 
 
 class Clock:

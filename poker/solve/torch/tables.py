@@ -1,4 +1,4 @@
-"""Tables of a batch of games for the kernels in `poker.search.torch.kernels`: betting, boards, hands and work lists.
+"""Tables of a batch of games for the kernels in `poker.solve.torch.kernels`: betting, boards, hands and work lists.
 
 Games may differ. Boards, nodes and rows of all games are numbered in one sequence. A program of a kernel reads all it
 needs by the numbers of a board and of a component (the part of a tree within one betting round). Action rows are
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from poker.kernels.types import Singles
 from poker.run.errors import PokernetsError
-from poker.search.torch.betting import TREE_TABLES, TreeTables, device_layout, rows_of
-from poker.search.torch.columns import (
+from poker.solve.torch.betting import TREE_TABLES, TreeTables, device_layout, rows_of
+from poker.solve.torch.columns import (
     ALL_IN,
     CARDS,
     CLUSTERS,
@@ -35,7 +35,7 @@ from poker.search.torch.columns import (
     Int32s,
     Longs,
 )
-from poker.search.torch.hands import (
+from poker.solve.torch.hands import (
     Lists,
     Shorts,
     card_starts,

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.vector.arrays import ACT, BELOW, HELD, NUMBER, OTHER, OWN
-from poker.search.torch.columns import (
+from poker.solve.torch.columns import (
     ACTIONS,
     COMPONENT_COLUMNS,
     COMPONENT_ROOT,

@@ -10,8 +10,10 @@ from poker.game.betting import Betting
 from poker.game.rules import CALL
 from poker.kernels.types import Board, Singles
 from poker.run.errors import PokernetsError
-from poker.search.torch.batches import batch_of, solve_on_device
-from poker.search.torch.vector import TorchVectorSolver
+from poker.solve.batches import run
+from poker.solve.torch.batches import batch_of
+from poker.solve.torch.vector import TorchVectorSolver
+from poker.solve.types import Budget
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.solvers.vector.leaves import LeafValues
@@ -19,7 +21,7 @@ from poker.solvers.vector.schedules import Schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
 from tests.devices import CUDA, INTERPRETER
-from tests.search.exploit.test_restricted import modelled
+from tests.solve.test_restricted import modelled
 from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
@@ -159,7 +161,7 @@ def test_a_restricted_solve_stays_so_on_a_device(device: str) -> None:
     for solver in solvers:
         solver.restrict(1, np.float32(0.7) * modelled(game, 1, some_model(game.tree)))
     solvers[0].run(iterations=15)
-    done = solve_on_device(solvers[1], "torch" if device == "cpu" else device, 15, 0.0, lambda _: None)
+    (done,) = run([solvers[1]], [Budget(15, 1e-9, device="torch" if device == "cpu" else device)])
     values = [solver.best_response_value(0) for solver in solvers]
     assert values[1] == pytest.approx(values[0], abs=1e-3)
     assert done.exploitability < 0.05

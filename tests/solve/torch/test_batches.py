@@ -13,13 +13,14 @@ from poker.game.cards import HOLDEM, parse_cards
 from poker.game.rules import CALL
 from poker.kernels.types import Ranges
 from poker.run.errors import PokernetsError
-from poker.search.clock import Clock
-from poker.search.exploit.exploiting import Exploit, Modelled
-from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
-from poker.search.safety import Safety
-from poker.search.torch import batches as torch_batches
-from poker.search.torch import vector as torch_vector
-from poker.search.torch.vector import TorchVectorSolver
+from poker.solve.clock import Clock
+from poker.solve.modelled import Exploit, Modelled
+from poker.solve.solution import RoundSolution
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.torch import batches as torch_batches
+from poker.solve.torch import vector as torch_vector
+from poker.solve.torch.vector import TorchVectorSolver
+from poker.solve.types import Request, SolverSettings
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import bet_menu, build_tree
@@ -61,7 +62,7 @@ def solver(
 ) -> DepthLimitedSolver:
     settings = SolverSettings("apdcfr", (iterations,), 2, exploitability, device)
     leaves = {0: RandomLeaf(), 1: RandomLeaf()}
-    return DepthLimitedSolver(MENU, MENU, leaves, settings, Safety(safety), clock)
+    return DepthLimitedSolver(MENU, MENU, leaves, settings, safety, clock)
 
 
 def assert_alike(solution: RoundSolution, expected: RoundSolution, chips: float = CHIPS) -> None:
@@ -161,8 +162,7 @@ def test_the_memory_plan_covers_what_is_kept() -> None:
 @pytest.fixture
 def measured_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solves are measured after each of their first iterations."""
-    for module in (torch_batches, torch_vector):
-        monkeypatch.setattr(module, "FEWEST_BETWEEN", 1)
+    monkeypatch.setattr(torch_vector, "FEWEST_BETWEEN", 1)
 
 
 @pytest.mark.usefixtures("measured_often")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.search.torch.columns import (
+from poker.solve.torch.columns import (
     BLOCK,
     BOARD_COLUMNS,
     CARDS,

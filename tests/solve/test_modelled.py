@@ -13,10 +13,10 @@ from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
 from poker.kernels.types import Board, Reals
 from poker.run.errors import PokernetsError
-from poker.search.exploit.exploiting import Exploit, Modelled
-from poker.search.exploit.mixture import ContinuationMixture
-from poker.search.round_solver import DepthLimitedSolver, NodePolicy, Request, SolverSettings
-from poker.search.safety import Safety
+from poker.solve.mixture import ContinuationMixture
+from poker.solve.modelled import Exploit, Modelled
+from poker.solve.solver import DepthLimitedSolver
+from poker.solve.types import NodePolicy, Request, SolverSettings
 from poker.solvers.vector import realization
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues
@@ -41,7 +41,7 @@ def river() -> Betting:
 def first_policy(modelled: Modelled | None, safety: str = "unsafe", concede: float | None = None) -> NodePolicy:
     """Policy of the player who acts first on the river, over all hands."""
     root, ranges = river(), observe_board(start_ranges(RULES), RIVER)
-    solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (100,), 1), Safety(safety))
+    solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (100,), 1), safety)
     alternatives = None if concede is None else np.full(RULES.num_hands, concede, np.float32)
     policy = solve(Request(root, RIVER, ranges, root.to_act, (), alternatives, modelled)).at(root)
     assert policy is not None

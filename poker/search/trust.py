@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from poker.kernels.types import Floats, Reals
+from poker.kernels.types import Floats
 from poker.run.errors import PokernetsError
+from poker.solve.modelled import Explained
 
 _SHARES = np.linspace(0.0, 1.0, 17)
 """[N] the values of t."""
@@ -38,33 +39,6 @@ _UNSOUND = _SOUND[::-1]
 _START = float(_SOUND @ _SHARES)
 _MOST = 0.5
 """Share of the actions above which a model is trusted."""
-
-
-@dataclass(frozen=True)
-class Explained:
-    """An action of the opponent and its probability by hand.
-
-    Attributes:
-        model: [H] probability of the action under the model.
-        solution: [H] probability of the action under the solution.
-        weights: [H] range before the action.
-        fold: whether the action is a fold.
-    """
-
-    model: Reals
-    solution: Reals
-    weights: Reals
-    fold: bool = False
-
-    def chances(self, hand: int | None) -> tuple[float, float]:
-        """Return the probabilities of the action under the model and under the solution.
-
-        Args:
-            hand: the hand that was shown; None averages over the range.
-        """
-        if hand is not None:
-            return float(self.model[hand]), float(self.solution[hand])
-        return float(self.weights @ self.model), float(self.weights @ self.solution)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from poker.kernels.types import Floats, Singles
 from poker.run.errors import PokernetsError
-from poker.search.torch import kernels
-from poker.search.torch.columns import ACTIONS, CARDS, REACH_ALONE
-from poker.search.torch.hands import cluster_width
-from poker.search.torch.tables import LevelWork, flatten
+from poker.solve.torch import kernels
+from poker.solve.torch.columns import ACTIONS, CARDS, REACH_ALONE
+from poker.solve.torch.hands import cluster_width
+from poker.solve.torch.tables import LevelWork, flatten
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import Schedule, schedule
-from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.solver import SolveProgress, VectorSolver
 
 FEWEST_BETWEEN = 20
 """Least number of iterations between two measurements without a time limit."""
@@ -133,7 +133,14 @@ class TorchVectorSolver:
                 self.rows[name].copy_(rows)
         self._graphs[key].replay()
 
-    def run_until(self, limits: Floats, seconds: float, most: int, reached: Callable[[int], None]) -> None:
+    def run_until(
+        self,
+        limits: Floats,
+        seconds: float,
+        most: int,
+        reached: Callable[[int], None],
+        progress: Callable[[SolveProgress], None] | None = None,
+    ) -> list[SolveProgress]:
         """Iterate until every game has reached its limit, the time is up, or `most` iterations are done.
 
         Games are measured and stop at the same iterations whatever else is in the batch.
@@ -143,19 +150,29 @@ class TorchVectorSolver:
             seconds: time limit.
             most: most iterations.
             reached: called once with the number of each game, when it has reached its limit or the run is over.
+            progress: called with every measurement of the first game.
+
+        Returns:
+            the last measurement of each game.
         """
         begin, block = time.perf_counter(), FEWEST_BETWEEN if seconds == np.inf else 1
         left, chips = np.ones(len(limits), np.bool_), limits * [game.pot for game in self.games]
+        ends = [SolveProgress(0, 0.0, float("nan"))] * len(limits)
         while left.any():
             self.run(min(block, most - self.iterations))
             spent = time.perf_counter() - begin
             over = spent >= seconds or self.iterations >= most
-            done = left & (over | (self.exploitability() <= chips))
+            measured = self.exploitability()
+            if progress is not None:
+                progress(SolveProgress(self.iterations, time.perf_counter() - begin, float(measured[0])))
+            done = left & (over | (measured <= chips))
             for number in np.flatnonzero(done).tolist():
                 reached(number)
+                ends[number] = SolveProgress(self.iterations, time.perf_counter() - begin, float(measured[number]))
             left &= ~done
             affordable = 0.5 * (seconds - spent) * self.iterations / spent
             block = max(1, int(min(affordable, max(FEWEST_BETWEEN, self.iterations // 5))))
+        return ends
 
     def export(self, number: int, solver: VectorSolver) -> None:
         """Copy the state of one game's solve to a numba solver of the same game.
