@@ -21,10 +21,11 @@ from data_gen.support.progress import JobProgress
 from data_gen.support.sources import HandSource, Observe, ObservedHand
 from poker.formats.irc.archive import Problems
 from poker.game.cards import NO_CARD
+from poker.game.rules import RAISE_CLASS
 from poker.opponents.inputs.limit import bets_to_call, encode
 from poker.opponents.inputs.no_limit import spot_index, spot_of
 from poker.opponents.inputs.rows import COLUMNS, KIND, MAX_BOARD, STAMP, write_rows
-from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, sized_class
+from poker.opponents.model import CLASS_NAMES, sized_class
 from poker.report import Table
 from poker.run.parallel import Cluster, Given, Work
 from poker.run.progress import Console

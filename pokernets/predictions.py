@@ -9,10 +9,11 @@ from models.opponent.inference import OpponentNet
 from models.training.inference import LeafNet, open_leaf_net
 from poker.depth_limit.inputs import encode_pairs
 from poker.game.cards import hand_index, parse_cards
+from poker.game.rules import RAISE_CLASS
 from poker.game.state import HandState
 from poker.kernels.ahead import compile_apart
 from poker.kernels.types import Columns
-from poker.opponents.model import CLASS_NAMES, RAISE_CLASS, context_of
+from poker.opponents.model import CLASS_NAMES, context_of
 from poker.run.errors import PokernetsError
 from pokernets.places import source_path
 

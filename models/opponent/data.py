@@ -20,11 +20,11 @@ from models.opponent.inference import STAMP as NET_STAMP
 from models.opponent.inputs import Inputs
 from models.opponent.nets import OpponentBatch, batch_of
 from models.training.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
-from poker.game.rules import LIMIT
+from poker.game.rules import LIMIT, RAISE_CLASS
 from poker.opponents.inputs import history
 from poker.opponents.inputs.no_limit import NUM_SIZES
 from poker.opponents.inputs.rows import COLUMNS, STAMP, open_rows
-from poker.opponents.model import NUM_CLASSES, RAISE_CLASS
+from poker.opponents.model import NUM_CLASSES
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import open_artifact
 

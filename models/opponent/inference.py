@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from models.opponent.inputs import Inputs
 from poker.game.betting import Betting
 from poker.game.cards import NO_CARD
-from poker.game.rules import LIMIT, NOLIMIT
+from poker.game.rules import LIMIT, NOLIMIT, RAISE_CLASS
 from poker.kernels.opponents.history import Actions, hand_inputs
 from poker.kernels.types import Board, Singles
 from poker.opponents.inputs import history, limit
 from poker.opponents.inputs.rows import MAX_BOARD
-from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, RAISE_CLASS, Context, Prior, sized_class
+from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, Context, Prior, sized_class
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 

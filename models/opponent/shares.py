@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from models.opponent.data import OpponentRows
 from models.opponent.nets import CLASSES
+from poker.game.rules import RAISE_CLASS
 from poker.kernels.types import Floats, Reals
 from poker.opponents.inputs.frequencies import WEIGHTS, by_weight, share_of_weights
-from poker.opponents.model import RAISE_CLASS
 
 STEPS = 100
 """Steps of expectation maximisation."""

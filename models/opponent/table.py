@@ -17,12 +17,12 @@ from models.opponent.module import log_losses, score
 from models.opponent.nets import ActionNet
 from models.opponent.record import NetRecord, check_base, check_together
 from models.opponent.shares import hands_before, with_counts
-from poker.game.rules import STREET_NAMES
+from poker.game.rules import RAISE_CLASS, STREET_NAMES
 from poker.kernels.types import Floats
 from poker.opponents.inputs.frequencies import share_of_weights
 from poker.opponents.inputs.history import by_class
 from poker.opponents.inputs.no_limit import SPOTS
-from poker.opponents.model import RAISE_CLASS, Context, Predictor
+from poker.opponents.model import Context, Predictor
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate

@@ -22,6 +22,8 @@ FOLD = -1
 CALL = 0
 NO_ACTION = -2
 """An action is FOLD, CALL (check or call) or a raise-to total > 0: all chips committed once the raise is made."""
+FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
+"""Classes of actions: checks are calls, bets and all-ins are raises."""
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
 
@@ -406,6 +408,11 @@ def read_definition(path: str) -> Rules:
     except (OSError, UnicodeDecodeError) as error:
         raise RulesError(f"game definition {file} cannot be read: {error}") from error
     return Rules.from_acpc(text, file.stem)
+
+
+def action_class(action: int) -> int:
+    """Return the class of an action."""
+    return FOLD_CLASS if action == FOLD else CALL_CLASS if action == CALL else RAISE_CLASS
 
 
 def check_game(part: object, game: Rules) -> None:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from poker.formats.histories import read_hands
 from poker.game.betting import Betting
 from poker.game.cards import hand_index
-from poker.game.rules import CALL, FOLD, NOLIMIT, Rules
+from poker.game.rules import CALL, CALL_CLASS, FOLD, FOLD_CLASS, NOLIMIT, RAISE_CLASS, Rules, action_class
 from poker.game.state import HandState
 from poker.kernels.opponents.conditional import conditional, graded
 from poker.kernels.types import Board, Floats, Reals, Singles
@@ -40,7 +40,7 @@ from poker.opponents.inputs.frequencies import WEIGHTS, by_levels, by_weight, co
 from poker.opponents.inputs.history import by_class
 from poker.opponents.inputs.no_limit import ALL_IN, LEVELS, NOTHING, NUM_SIZES, SPOTS, SpotKey, size_class, spot_of
 from poker.opponents.inputs.rows import COLUMNS, NAMES, open_rows
-from poker.opponents.model import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, Prior, action_class
+from poker.opponents.model import Prior
 from poker.opponents.responses import FOLD_SLOPE, RAISE_SLOPE, Z, odds_by_strength
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.run.errors import PokernetsError

@@ -16,13 +16,12 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 
 from poker.game.betting import Betting
-from poker.game.rules import CALL, FOLD, Rules
+from poker.game.rules import Rules, action_class
 from poker.game.state import HandState
 from poker.kernels.types import Board, Floats, Reals
 from poker.opponents.inputs.limit import NUM_BET_LEVELS, bets_to_call
 from poker.opponents.inputs.no_limit import SpotKey, size_class, spot_of
 
-FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 CLASS_NAMES = ("fold", "check/call", "bet/raise")
 NUM_CLASSES = len(CLASS_NAMES)
 
@@ -177,17 +176,6 @@ class OpponentModel(Protocol):
 
     def __hash__(self) -> int:
         """Return a hash that is equal for equal models."""
-
-
-def action_class(action: int) -> int:
-    """Return the class of an action.
-
-    Args:
-        action: FOLD, CALL or a raise-to total.
-    """
-    if action == FOLD:
-        return FOLD_CLASS
-    return CALL_CLASS if action == CALL else RAISE_CLASS
 
 
 def sized_class(betting: Betting, action: int) -> int:

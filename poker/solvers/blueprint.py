@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.game.rules import CALL, FOLD, NO_ACTION, Rules, rules_from
+from poker.game.rules import CALL, CALL_CLASS, FOLD, FOLD_CLASS, NO_ACTION, RAISE_CLASS, Rules, rules_from
 from poker.game.state import Betting
 from poker.kernels.types import Singles
 from poker.run.errors import PokernetsError
@@ -37,8 +37,6 @@ from poker.tree import BettingTree, Kind, build_tree
 KIND = "blueprint"
 CONTINUATIONS = ("blueprint", "fold", "call", "raise")
 """Continuations at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
-FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
-"""Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
 _TREE_PREFIX = "tree_"
 """Prefix of the names of a tree's arrays in artifacts."""
 _HEX_BYTES = 1 << 20

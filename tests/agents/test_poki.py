@@ -10,13 +10,12 @@ from poker.agents.poki.formula import PokiFormula, postflop_triple, preflop_trip
 from poker.agents.simple import AlwaysCall, AlwaysRaise
 from poker.game.betting import Betting
 from poker.game.cards import hand_index, parse_cards
-from poker.game.rules import FOLD
+from poker.game.rules import FOLD, RAISE_CLASS
 from poker.game.state import HandState
 from poker.kernels.opponents.playout import Style
 from poker.opponents.limit.modelling import Modelling
 from poker.opponents.limit.playout import LineValues, line_values
 from poker.opponents.limit.strength import Strength, board_strength
-from poker.opponents.model import RAISE_CLASS
 from poker.play.hand import play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session

@@ -18,13 +18,13 @@ from poker.formats.irc.archive import Problems, read_hands
 from poker.formats.irc.replay import replay_all
 from poker.formats.played import as_played
 from poker.game.betting import Betting
-from poker.game.rules import CALL, FOLD
+from poker.game.rules import CALL, FOLD, RAISE_CLASS, action_class
 from poker.game.state import HandState
 from poker.opponents.inputs import limit
 from poker.opponents.inputs.limit import bets_to_call
 from poker.opponents.inputs.no_limit import NUM_SIZES, spot_index, spot_of
 from poker.opponents.inputs.rows import COLUMNS, NAMES, open_rows
-from poker.opponents.model import RAISE_CLASS, action_class, sized_class
+from poker.opponents.model import sized_class
 from poker.play.hand import play_hand
 from poker.play.lineup import AgentSpec
 from poker.store.artifacts import MismatchedArtifactError, write_artifact

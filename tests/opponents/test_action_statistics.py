@@ -2,18 +2,10 @@ import numpy as np
 import pytest
 
 from poker.game.betting import Betting
+from poker.game.rules import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
 from poker.opponents.action_statistics import GENERIC_TABLE, BestOf, Constant, ContextCounts, majority, of_players
 from poker.opponents.inputs.limit import bets_to_call
-from poker.opponents.model import (
-    CALL_CLASS,
-    FOLD_CLASS,
-    NUM_CONTEXTS,
-    RAISE_CLASS,
-    Context,
-    Predictor,
-    action_class,
-    context_of,
-)
+from poker.opponents.model import NUM_CONTEXTS, Context, Predictor, context_of
 from poker.run.errors import PokernetsError
 from tests.games import load_rules
 

@@ -14,14 +14,14 @@ from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, hand_index, parse_cards
-from poker.game.rules import CALL, FOLD
+from poker.game.rules import CALL, FOLD, action_class
 from poker.game.state import HandState
 from poker.kernels.types import Reals
 from poker.opponents.action_statistics import no_limit
 from poker.opponents.habits import Habits, habits
 from poker.opponents.hand_classes import by_strength, weaker_hands
 from poker.opponents.inputs.no_limit import spot_of
-from poker.opponents.model import action_class, context_of
+from poker.opponents.model import context_of
 from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.run.errors import PokernetsError

@@ -19,12 +19,13 @@ import numpy as np
 
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, NUM_HANDS, hand_index
+from poker.game.rules import action_class
 from poker.game.state import HandState
 from poker.kernels.opponents import weights as kernel
 from poker.kernels.types import Board, Singles
 from poker.opponents.limit.preflop import IncomeRates
 from poker.opponents.limit.strength import board_strength
-from poker.opponents.model import Predictor, action_class, context_of
+from poker.opponents.model import Predictor, context_of
 from poker.opponents.responses import likelihood
 
 _PRIOR_NOISE, _PRIOR_ACTIONS = 0.2, 40.0

@@ -7,8 +7,9 @@ import numpy as np
 from nicegui import background_tasks, run
 
 from poker.agents.base import OpponentRead
+from poker.game.rules import action_class
 from poker.game.state import HandState
-from poker.opponents.model import CLASS_NAMES, NUM_CLASSES, action_class
+from poker.opponents.model import CLASS_NAMES, NUM_CLASSES
 from poker.run.errors import PokernetsError
 from poker.studio.games.table_game import Seen, TableGame
 from poker.studio.pages import words

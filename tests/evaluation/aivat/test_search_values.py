@@ -26,8 +26,7 @@ from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules
 from poker.game.state import HandState, Policy, PolicyFunction, public_state
 from poker.play.lineup import AgentSpec
-from poker.solve.safety import round_values
-from poker.solve.solution import DecisionValues, SolvedValues
+from poker.solve.solution import DecisionValues, RoundValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, build_tree
@@ -71,8 +70,8 @@ class Solves(RandomPolicy):
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
         solver, path = self._here(state)
-        values = round_values(solver.average_values(1 - seat))
-        return DecisionValues(SolvedValues(solver.game.rules, 1 - seat, *values), path, CanonicalBoard(state.board))
+        values = RoundValues.of(solver.average_values(1 - seat))
+        return DecisionValues(values, path, CanonicalBoard(state.board))
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
@@ -111,7 +110,7 @@ def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
         (4,): np.full(6, 1.0, np.float32),
         (8,): np.array([3, 3, 3, 3, 3, np.nan], np.float32),
     }
-    decision = DecisionValues(SolvedValues(rules, 1, values, {}), (), CanonicalBoard(()))
+    decision = DecisionValues(RoundValues(rules, 1, values, {}), (), CanonicalBoard(()))
     for total, chips in ((2, 1.0), (4, 1.0), (5, 1.5), (8, 3.0), (9, 3.0)):
         after = decision.after(total)
         assert after is not None

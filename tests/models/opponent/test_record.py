@@ -17,8 +17,9 @@ from models.opponent.nets import WideNet
 from models.opponent.record import NetRecord, training_counts
 from models.opponent.table import run as table
 from models.training.export import Architecture, export_net
+from poker.game.rules import action_class
 from poker.opponents.inputs.rows import write_rows
-from poker.opponents.model import action_class, context_of
+from poker.opponents.model import context_of
 from poker.store.artifacts import Artifact, MismatchedArtifactError
 from tests.models.opponent.test_training import play
 

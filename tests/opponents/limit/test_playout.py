@@ -6,12 +6,11 @@ import pytest
 from poker.abstraction.features import all_in_equity
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
-from poker.game.rules import CALL, FOLD
+from poker.game.rules import CALL, FOLD, action_class
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.rng import streams
 from poker.kernels.types import Board, Singles
 from poker.opponents.limit.playout import Budget, LineValues, line_values, playout_board
-from poker.opponents.model import action_class
 from tests.games import load_rules
 from tests.poki import same_habits
 from tests.random_play import random_action

@@ -5,12 +5,12 @@ import pytest
 
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
-from poker.game.rules import CALL
+from poker.game.rules import CALL, RAISE_CLASS
 from poker.game.state import HandState
 from poker.opponents.action_statistics import BestOf, Constant, ContextCounts
 from poker.opponents.limit.modelling import ByStreet, Modelling, tracker_for
 from poker.opponents.limit.tracker import Tracker
-from poker.opponents.model import RAISE_CLASS, Context, Predictor
+from poker.opponents.model import Context, Predictor
 from poker.opponents.responses import likelihood
 from poker.run.errors import PokernetsError
 from tests.games import load_rules
