@@ -29,26 +29,26 @@ class JointSearch(NestedSearch):
         out[player, hand] = out[player].max()
         return out
 
-    def _solved_for(self, state: Betting) -> int:
+    def _searcher_at(self, state: Betting) -> int:
         return state.to_act
 
     def _solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> Search[RoundSolution]:
-        belief = yield from self._answered(betting, board)
+        belief = yield from self._answer(betting, board)
         policy, solution = belief.known(), belief.solution
         assert policy is not None
         assert solution is not None
         if set(raises) <= set(policy.actions):
             return solution
-        return (yield from self._solved(belief, board, raises))
+        return (yield from self._solve(belief, board, raises))
 
     def _step(self, belief: Belief, action: int, board: Board) -> Search[Belief]:
         state = belief.betting
-        belief = yield from self._answered(state, self._visible(state, board))
+        belief = yield from self._answer(state, self._visible(state, board))
         solution, theirs, policy = belief.solution, belief.theirs, belief.known()
         assert policy is not None
         off_menu = action not in policy.actions
         if off_menu:
-            solution = yield from self._solved(belief, board, (action,))
+            solution = yield from self._solve(belief, board, (action,))
             policy = solution.policies[()]
         num_actions = len(policy.actions)
         after = self._after(belief, action, policy.probability(action), self._noise[1], num_actions, board)

@@ -181,7 +181,7 @@ class NestedSearch:
         self._rules = rules
         self._start = start or Belief.start(rules)
         self._searcher = searcher
-        self._solve = solve
+        self._solve_round = solve
         self._noise = own_noise, opponent_noise
         self._follow = follow
         self._both_sides = both_sides
@@ -201,11 +201,11 @@ class NestedSearch:
         Returns:
             the actions, and probabilities [H, A] for every hand.
         """
-        return alone(self.searched_policy(betting, board), self._solve)
+        return alone(self.searched_policy(betting, board), self._solve_round)
 
     def searched_policy(self, betting: Betting, board: Board) -> Search[NodePolicy]:
         """Return `policy` as a search that yields its requests."""
-        policy = (yield from self._answered(betting, board)).known()
+        policy = (yield from self._answer(betting, board)).known()
         assert policy is not None
         return policy
 
@@ -220,13 +220,13 @@ class NestedSearch:
         Returns:
             float32 [A] from a solve in which the searcher may have the hand; None if `policy` includes the hand.
         """
-        return alone(self._row(betting, board, hand), self._solve)
+        return alone(self._row(betting, board, hand), self._solve_round)
 
     def _row(self, betting: Betting, board: Board, hand: int) -> Search[Singles | None]:
-        belief = yield from self._answered(betting, board)
+        belief = yield from self._answer(betting, board)
         policy = belief.known()
         assert policy is not None
-        player = self._solved_for(betting)
+        player = self._searcher_at(betting)
         if belief.expected(player)[hand]:
             return None
         key = self._place(betting, board), hand
@@ -234,7 +234,7 @@ class NestedSearch:
         if row is None:
             ranges = self._with_hand(belief.ranges, player, hand)
             raises = tuple(action for action in policy.actions if action > 0)
-            solution = yield from self._solved(replace(belief, ranges=ranges), board, raises)
+            solution = yield from self._solve(replace(belief, ranges=ranges), board, raises)
             root = solution.policies[()]
             row = on_actions((root.actions, root.probs[hand][None]), policy.actions)[0]
             self._rows.put(key, row)
@@ -247,7 +247,7 @@ class NestedSearch:
             betting: state where the searcher acts.
             board: cards of the board, canonical.
         """
-        return alone(self._answered(betting, board), self._solve)
+        return alone(self._answer(betting, board), self._solve_round)
 
     def belief(self, betting: Betting, board: Board) -> Belief:
         """Compute both ranges at a state from the public history.
@@ -259,7 +259,7 @@ class NestedSearch:
         Returns:
             the belief, with ranges [2, H].
         """
-        return alone(self._belief(betting, board), self._solve)
+        return alone(self._observe(betting, board), self._solve_round)
 
     def solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> RoundSolution:
         """Return a solution that includes the decision of either player at `betting`.
@@ -271,7 +271,7 @@ class NestedSearch:
             board: cards of the board.
             raises: raises that the decision must include.
         """
-        return alone(self._solution(betting, board, raises), self._solve)
+        return alone(self._solution(betting, board, raises), self._solve_round)
 
     def explained(self, end: Betting, board: Board) -> tuple[Explained, ...]:
         """Return the opponent's actions in a finished hand with their probabilities under the model and the solutions.
@@ -290,7 +290,7 @@ class NestedSearch:
         theirs, modelled = belief.theirs, belief.modelled
         policy = (theirs and theirs.at(last)) or belief.known()
         if player != self._searcher and modelled is not None and policy is not None and action in policy.actions:
-            _, modelled = self._observed(belief, action, board, policy)
+            _, modelled = self._observe_modelled(belief, action, board, policy)
         return modelled.explained if modelled is not None else ()
 
     def remember(self, states: int) -> None:
@@ -299,11 +299,11 @@ class NestedSearch:
             beliefs.hold(states)
 
     def _solution(self, betting: Betting, board: Board, raises: tuple[int, ...] = ()) -> Search[RoundSolution]:
-        reached = self._answered if betting.to_act == self._solved_for(betting) else self._belief
+        reached = self._answer if betting.to_act == self._searcher_at(betting) else self._observe
         belief = yield from reached(betting, board)
         if belief.solution is not None and belief.known():
             return belief.solution
-        return (yield from self._solved_before(belief, board))
+        return (yield from self._solve_at_opponent(belief, board))
 
     def keep_solutions(self, *, forget: bool) -> None:
         """Cache solutions of the opponent's decisions too from now on.
@@ -315,25 +315,25 @@ class NestedSearch:
         if forget:
             self._beliefs = [LRUCache[_Place, Belief](self._remembered) for _ in self._beliefs]
 
-    def _solved_before(self, belief: Belief, board: Board) -> Search[RoundSolution]:
+    def _solve_at_opponent(self, belief: Belief, board: Board) -> Search[RoundSolution]:
         """Return a solution from the opponent's decision at `belief`, with the bets of the menu."""
         assert self._before is not None
         key = self._place(belief.betting, board)
         solution = self._before.get(key)
         if solution is None:
-            solution = yield from self._solved(belief, board, ())
+            solution = yield from self._solve(belief, board, ())
             self._before.put(key, solution)
         return solution
 
-    def _solved_after(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution]:
+    def _solve_with(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution]:
         """Return a solution from the opponent's decision at `belief`, with `action` among the bets."""
         if self._before is not None and belief.known() is None:
-            solution = yield from self._solved_before(belief, board)
+            solution = yield from self._solve_at_opponent(belief, board)
             if action in solution.policies[()].actions:  # the same tree
                 return solution
-        return (yield from self._solved(belief, board, (action,) if action > 0 else ()))
+        return (yield from self._solve(belief, board, (action,) if action > 0 else ()))
 
-    def _belief(self, betting: Betting, board: Board) -> Search[Belief]:
+    def _observe(self, betting: Betting, board: Board) -> Search[Belief]:
         states = [*(before for before, _, _ in betting.turns(self._start.betting)), betting]
         last = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
         start = replace(self._start, modelled=self.exploit.start(self._rules))
@@ -343,11 +343,11 @@ class NestedSearch:
             self._store(belief, board)
         return belief
 
-    def _answered(self, betting: Betting, board: Board) -> Search[Belief]:
+    def _answer(self, betting: Betting, board: Board) -> Search[Belief]:
         """Return the belief at a decision of the searcher, with a solution that includes the decision."""
-        belief = yield from self._belief(betting, board)
+        belief = yield from self._observe(betting, board)
         if not belief.answered:
-            solution = yield from self._solved(belief, board, ())
+            solution = yield from self._solve(belief, board, ())
             belief = replace(belief, solution=solution, answered=True)
             self._store(belief, board)
         return belief
@@ -356,11 +356,11 @@ class NestedSearch:
         state = belief.betting
         player = state.to_act
         if player == self._searcher:
-            belief = yield from self._answered(state, self._visible(state, board))
+            belief = yield from self._answer(state, self._visible(state, board))
         policy = belief.known()
         inserted = policy is None or action not in policy.actions
         if inserted:
-            solution = yield from self._solved_after(belief, action, board)
+            solution = yield from self._solve_with(belief, action, board)
             belief = replace(belief, solution=solution)
             policy = belief.known()
         assert policy is not None
@@ -370,7 +370,7 @@ class NestedSearch:
         if player != self._searcher:
             by_them = policy if theirs is None else theirs.at(state)
             assert by_them is not None
-            probs, modelled = self._observed(belief, action, board, by_them)
+            probs, modelled = self._observe_modelled(belief, action, board, by_them)
             num_actions = len(by_them.actions)
         after = self._after(belief, action, probs, self._noise[player != self._searcher], num_actions, board)
         dealt = after.betting.street != state.street
@@ -405,11 +405,11 @@ class NestedSearch:
         policy = None if theirs is None else theirs.at(state)
         if policy is None or action not in policy.actions:
             at_root = (action,) if action > 0 else ()
-            cards, opponent = self._visible(state, board), 1 - self._solved_for(state)
+            cards, opponent = self._visible(state, board), 1 - self._searcher_at(state)
             theirs = yield Request(state, cards, belief.ranges, opponent, at_root, for_other=True)
         return theirs
 
-    def _observed(
+    def _observe_modelled(
         self, belief: Belief, action: int, board: Board, policy: NodePolicy
     ) -> tuple[Singles, Modelled | None]:
         """Return the probability [H] of `action` by the opponent's hand, and the modelled part after it."""
@@ -419,17 +419,17 @@ class NestedSearch:
         weights, cards = belief.ranges[state.to_act], self._visible(state, board)
         return belief.modelled.after(state, cards, policy.actions, action, probs, self._noise[1], weights)
 
-    def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
+    def _solve(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
         state, modelled = belief.betting, belief.modelled
         counting = modelled if modelled is not None and modelled.counts else None
         cards, alternatives = self._visible(state, board), belief.alternatives
-        return (yield Request(state, cards, belief.ranges, self._solved_for(state), at_root, alternatives, counting))
+        return (yield Request(state, cards, belief.ranges, self._searcher_at(state), at_root, alternatives, counting))
 
     def _with_hand(self, ranges: Ranges, player: int, hand: int) -> Ranges:
         """Return ranges in which no solve leaves out a player's hand."""
         return with_hand(ranges, player, hand)
 
-    def _solved_for(self, state: Betting) -> int:
+    def _searcher_at(self, state: Betting) -> int:
         """Return the searcher of a solve from `state`."""
         return self._searcher
 
