@@ -7,9 +7,8 @@ from typing import Any
 
 import pyspiel
 
-from poker.agents.base import Agent, PolicyAgent, hand_number, require_policy
+from poker.agents.base import Agent, hand_number, require_policy
 from poker.agents.foreign.openspiel import UniversalPoker
-from poker.agents.searching.base import ranged_policy
 from poker.game.rules import Rules
 
 
@@ -52,13 +51,13 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
 
     def provides_policy(self) -> bool:
         """Return whether the agent has a policy."""
-        return isinstance(self._agent, PolicyAgent)
+        return self._agent.has_policy
 
     def get_policy(self, state: Any) -> list[tuple[int, float]]:
         """Return (action, probability) pairs for the hand that the player holds."""
         hand = self._poker.from_openspiel(state)
         view = hand.view(self._player)
-        policy = ranged_policy(require_policy(self._agent, "get_policy"), view)
+        policy = require_policy(self._agent, "get_policy").ranged_policy(view)
         row = policy.probs[hand_number(view, self._player)]
         named = (self._poker.action_to_openspiel(hand.betting, action) for action in policy.actions)
         return list(zip(named, map(float, row), strict=True))

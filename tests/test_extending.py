@@ -80,10 +80,10 @@ def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path) -> Non
 
 BROKEN = {
     "broken.py": """
-class Broken:
-    name = "broken"
-    def reset(self, seed): pass
-    def start_hand(self, seat): pass
+from poker.agents.base import Agent
+class Broken(Agent):
+    def __init__(self):
+        super().__init__("broken")
     def act(self, state): raise ValueError("no idea")
 def evaluate(*, out): raise ValueError("no idea")
 """,

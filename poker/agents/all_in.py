@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.features import hand_features
-from poker.agents.base import SamplingAgent
+from poker.agents.base import Agent
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy
 from poker.run.errors import PokernetsError
@@ -27,7 +27,7 @@ def check_heads_up_nolimit(name: str, game: Rules) -> None:
         raise PokernetsError(f"the agent `{name}` plays heads-up no-limit hold'em, not `{game.name}`")
 
 
-class AllInPlayer(SamplingAgent):
+class AllInPlayer(Agent):
     """An agent that goes all-in with a share of the hands, those with the most equity against a random hand.
 
     It checks or folds the others. The class of hands at the limit is played with a probability that makes the share

@@ -9,7 +9,7 @@ import numpy as np
 
 from poker.abstraction.features import hand_features
 from poker.abstraction.loading import game_cards, load_abstraction
-from poker.agents.base import SamplingAgent
+from poker.agents.base import Agent
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules, rules_from
 from poker.game.state import HandState, Policy
@@ -42,7 +42,7 @@ def _rules(blueprint: str) -> Rules:
     return rules_from(open_artifact(blueprint, KIND).config["rules"])
 
 
-class BlueprintAgent(SamplingAgent):
+class BlueprintAgent(Agent):
     """An agent that plays a blueprint.
 
     Attributes:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import check_down_chances
 from poker.abstraction.features import hand_features
-from poker.agents.base import sample_action
+from poker.agents.base import Agent
 from poker.agents.simple import raise_menu
 from poker.game.cards import HAND_CARDS
 from poker.game.rules import CALL, FOLD, Rules
@@ -42,7 +42,7 @@ _REMEMBERED = 8192
 
 
 @dataclass(kw_only=True, eq=False)
-class EquityAgent:
+class EquityAgent(Agent):
     """An agent that plays by rules on sampled equities.
 
     Attributes:
@@ -80,13 +80,6 @@ class EquityAgent:
         """
         self._deals: NDArray[np.uint64] = streams(seed, 1)[0]
         self._rng = np.random.default_rng(seed)
-
-    def start_hand(self, seat: int) -> None:
-        """Do nothing, since nothing is carried over between hands.
-
-        Args:
-            seat: seat of the agent.
-        """
 
     def act(self, state: HandState) -> int:
         """Choose an action by the rules.
@@ -173,13 +166,7 @@ class EquityPolicyAgent(EquityAgent):
         if game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2 or game.total_board_cards != 5:
             raise PokernetsError(f"the agent `{self.name}` plays heads-up hold'em, not `{game.name}`")
 
-    def act(self, state: HandState) -> int:
-        """Sample an action from the policy.
-
-        Args:
-            state: view of a state in which the agent is to act.
-        """
-        return sample_action(self.policy(state), state, self._rng)
+    act = Agent.act
 
     def policy(self, state: HandState) -> Policy:
         """Return the strategy of the player to act, by the rules on the equities of all hands.

@@ -29,10 +29,7 @@ from numpy.typing import NDArray
 from poker.abstraction.equities import EMPTY, check_down_chances
 from poker.agents.base import (
     Agent,
-    ObservingAgent,
-    SamplingAgent,
     hand_number,
-    is_repeatable,
     policy_mismatch,
     require_policy,
 )
@@ -101,7 +98,7 @@ class LbrActions:
         return (*folds, CALL, *(self._menus[betting.street].raise_totals(betting) if street.raises else ()))
 
 
-class LocalBestResponse(SamplingAgent):
+class LocalBestResponse(Agent):
     """An agent that plays a local best response to an opponent.
 
     Its choice is a function of the public state and its hand, so it has a policy itself.
@@ -123,8 +120,8 @@ class LocalBestResponse(SamplingAgent):
         self._rules = game
         self._opponent = require_policy(opponent, "local best response")
         self._actions = actions
-        self._learning = isinstance(opponent, ObservingAgent)
-        self.repeatable = is_repeatable(opponent)
+        self._learning = opponent.learns
+        self.repeatable = opponent.repeatable
         self._answers: dict[tuple[str, Board], Policy] = {}
 
         """Policies of the opponent at states that were queried together."""
@@ -162,8 +159,7 @@ class LocalBestResponse(SamplingAgent):
         self._ranges.hold(_STATES_OF_A_HAND * len(states))
         self._choices.hold(_STATES_OF_A_HAND * len(states))
         needed = {(ask.betting.text(), ask.board): ask for state in states for ask in self._asks(state)}
-        if isinstance(self._opponent, SamplingAgent):
-            self._answers = dict(zip(needed, self._opponent.policies(list(needed.values())), strict=True))
+        self._answers = dict(zip(needed, self._opponent.policies(list(needed.values())), strict=True))
         self._prepare(states)
         policies = super().policies(states)
         self._answers = {}

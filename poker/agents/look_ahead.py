@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import awaits_cards, next_board_size, showdown_chances
-from poker.agents.base import Agent, SamplingAgent
+from poker.agents.base import Agent
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
@@ -195,7 +195,7 @@ class LookAheadResponse(LocalBestResponse):
             policy: the policy at `state`.
             state: the state, with the player's hole cards.
         """
-        draw = SamplingAgent.draw if self._copies(state.betting) else LocalBestResponse.draw
+        draw = Agent.draw if self._copies(state.betting) else LocalBestResponse.draw
         return draw(self, policy, state)
 
     def _copies(self, betting: Betting) -> bool:
@@ -265,9 +265,7 @@ class LookAheadResponse(LocalBestResponse):
         return [child for node in inner for child in node.below]
 
     def _policies(self, states: Sequence[HandState]) -> list[Policy]:
-        if isinstance(self._opponent, SamplingAgent):
-            return self._opponent.policies(states) if states else []
-        return [self._opponent.policy(state) for state in states]
+        return self._opponent.policies(states) if states else []
 
     def _decided(self, node: _Node) -> Floats:
         values = [child.value for child in node.below]

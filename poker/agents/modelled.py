@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from poker.agents.all_in import check_heads_up_nolimit
-from poker.agents.base import SamplingAgent
+from poker.agents.base import Agent
 from poker.agents.simple import raise_menu
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
@@ -18,7 +18,7 @@ _REMEMBERED = 2048
 """Number of cached decisions of all hands, 40 kB each."""
 
 
-class ModelledAgent(SamplingAgent):
+class ModelledAgent(Agent):
     """An agent that plays heads-up no-limit hold'em by a model, with the range that its own actions leave.
 
     The model never changes during play.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poker.agents.base import SamplingAgent
+from poker.agents.base import Agent
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, Policy
 from poker.tree import BetMenu, Size, StreetMenu
@@ -24,7 +24,7 @@ def raise_menu(raises: Sequence[str | float]) -> BetMenu:
     return BetMenu((StreetMenu(((sizes,),)),) * 4)
 
 
-class _CardBlindAgent(SamplingAgent):
+class _CardBlindAgent(Agent):
     """An agent with the same policy for every hand."""
 
     quick_policy = "simple"

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
-from poker.agents.base import PolicyAgent, require_policy
+from poker.agents.base import Agent, require_policy
 from poker.depth_limit.continuations.forms import Biased
 from poker.depth_limit.continuations.rollout import Continuations
 from poker.depth_limit.evaluator import LeafEvaluator, matched_pot
@@ -97,7 +97,7 @@ class Arrival:
     ranges: Ranges
 
 
-def arrival(agent: PolicyAgent, game: Rules, street: int, odd_raises: float, rng: np.random.Generator) -> Arrival:
+def arrival(agent: Agent, game: Rules, street: int, odd_raises: float, rng: np.random.Generator) -> Arrival:
     """Let an agent play against itself until a round of a street ends with betting to come.
 
     Args:

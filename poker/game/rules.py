@@ -415,21 +415,6 @@ def action_class(action: int) -> int:
     return FOLD_CLASS if action == FOLD else CALL_CLASS if action == CALL else RAISE_CLASS
 
 
-def check_game(part: object, game: Rules) -> None:
-    """Call the `check_game` method of an agent, or of a part of one, if it has one.
-
-    Args:
-        part: the object to check.
-        game: the game that it should play.
-
-    Raises:
-        PokernetsError: the object cannot play the game.
-    """
-    check = getattr(part, "check_game", None)
-    if check is not None:
-        check(game)
-
-
 _ACPC_FIELDS = (
     *("stack", "blind", "raiseSize", "firstPlayer", "maxRaises", "numBoardCards"),
     *("numPlayers", "numRounds", "numSuits", "numRanks", "numHoleCards"),

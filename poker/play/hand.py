@@ -1,7 +1,7 @@
 """The loop that plays a hand, and the guard that lets play continue after an agent fails.
 
-A player has the methods of an `Agent`. If it has `end_hand`, it is shown the end of the hand. If it has `watch`, it is
-shown its view of every state before anybody acts, and of the last one.
+An agent that learns is shown the end of the hand. An agent with `watch` is shown its view of every state before anybody
+acts, and of the last one.
 """
 
 import contextlib
@@ -10,33 +10,23 @@ import traceback
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from poker.agents.base import Agent, PolicyAgent, SamplingAgent, is_repeatable
+from poker.agents.base import Agent
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState, Policy
 from poker.run.errors import described
 
-P = TypeVar("P", bound="Player")
+P = TypeVar("P", bound=Agent)
 T = TypeVar("T")
 
 Policies = dict[tuple[int, str], Policy]
 """Policies at decisions, by the number of the hand and the betting before the decision."""
 
 
-class Player(Protocol):
-    """The part of an `Agent` that the loop needs."""
-
-    def start_hand(self, seat: int) -> None:
-        """Start a hand at a seat."""
-
-    def act(self, state: HandState) -> int:
-        """Return the action at a state of the hand."""
-
-
-def play_hand(players: Sequence[Player], state: HandState) -> HandState:
+def play_hand(players: Sequence[Agent], state: HandState) -> HandState:
     """Play a hand and return its last state.
 
     Args:
@@ -68,7 +58,7 @@ def hand_steps(players: Sequence[P], state: HandState) -> Generator[tuple[P, Han
     Yields:
         the player to act, with their view; the action must be sent back. The generator returns the last state.
     """
-    watchers = [(seat, player.watch) for seat, player in enumerate(players) if hasattr(player, "watch")]
+    watchers = [(seat, player.watch) for seat, player in enumerate(players) if player.watches]
     for seat, player in enumerate(players):
         player.start_hand(seat)
     while not state.is_over:
@@ -80,9 +70,8 @@ def hand_steps(players: Sequence[P], state: HandState) -> Generator[tuple[P, Han
     for seat, watch in watchers:
         watch(state.view(seat))
     for seat, player in enumerate(players):
-        end_hand = getattr(player, "end_hand", None)  # isinstance with a protocol is slow
-        if end_hand is not None:
-            end_hand(state.view(seat))
+        if player.learns:
+            player.end_hand(state.view(seat))
     return state
 
 
@@ -116,7 +105,7 @@ class AgentGivenUp(Exception):  # noqa: N818 (what happened, not an error of thi
     """The agent does not play; the guard reports it once a hand."""
 
 
-class AbsentAgent:
+class AbsentAgent(Agent):
     """A substitute for an agent that could not be built or reset: it checks or folds, and every hand reports the error.
 
     Args:
@@ -127,11 +116,8 @@ class AbsentAgent:
 
     def __init__(self, name: str, what: str, error: Exception) -> None:
         """Store the message of the error."""
-        self.name = name
+        super().__init__(name)
         self._why = f"not {what}: {described(error)}"
-
-    def reset(self, seed: int) -> None:
-        """Do nothing."""
 
     def start_hand(self, seat: int) -> None:
         """Raise the error that the loop reports.
@@ -151,7 +137,7 @@ class AbsentAgent:
 
 
 @dataclass
-class Guarded:
+class Guarded(Agent):
     """An agent that checks or folds when it fails.
 
     Attributes:
@@ -160,7 +146,7 @@ class Guarded:
         entry: its index in the line-up.
         incidents: list that receives failures.
         seconds: receives the seconds of each decision, by (`entry`, street).
-        policies: receives the policies of an agent that is not repeatable.
+        noted: receives the policies of an agent that is not repeatable.
         hand: number of the next hand.
     """
 
@@ -169,14 +155,13 @@ class Guarded:
     entry: int
     incidents: list[Incident]
     seconds: dict[tuple[int, int], list[float]]
-    policies: Policies
+    noted: Policies
     hand: int = 0
     _given_up: bool = False
 
     def __post_init__(self) -> None:
-        """Offer `end_hand` only if the agent has it."""
-        if hasattr(self.agent, "end_hand"):
-            self.end_hand = self._end_hand
+        """Learn only if the agent does."""
+        self.learns = self.agent.learns  # type: ignore[misc]
 
     def start_hand(self, seat: int) -> None:
         """Start a hand; a failure becomes an incident."""
@@ -196,27 +181,28 @@ class Guarded:
         self.seconds.setdefault((self.entry, state.street), []).append(time.perf_counter() - started)
         return passive(state) if action is None else action
 
-    def _end_hand(self, state: HandState) -> None:
-        self._try(state, self.agent.end_hand, state)  # type: ignore[attr-defined]
+    def end_hand(self, state: HandState) -> None:
+        """Show the end of a hand; a failure becomes an incident."""
+        self._try(state, self.agent.end_hand, state)
 
     def _legal_action(self, policy: Policy | None, view: HandState) -> int:
-        if isinstance(self.agent, SamplingAgent) and not (policy is None and self.agent.repeatable):
+        if type(self.agent).act is Agent.act and not (policy is None and self.agent.repeatable):
             policy = policy or self.agent.policy(view)
             action = self.agent.draw(policy, view)
         else:
             action = self.agent.act(view)
         action = checked(view, action)
-        if not is_repeatable(self.agent):
+        if not self.agent.repeatable:
             self._note(policy, view)
         return action
 
     def _note(self, policy: Policy | None, view: HandState) -> None:
         """Store the policy of the decision; an agent that draws its own actions is queried right after it has acted."""
-        if policy is None and isinstance(self.agent, PolicyAgent):
+        if policy is None and self.agent.has_policy:
             with contextlib.suppress(Exception):
                 policy = self.agent.policy(view)
         if policy is not None:
-            self.policies[self.hand, view.betting.text()] = policy
+            self.noted[self.hand, view.betting.text()] = policy
 
     def _try(self, state: HandState | None, step: Callable[[Any], int | None], argument: Any) -> int | None:
         try:

@@ -15,7 +15,7 @@ import numpy as np
 
 from poker.agents.base import Agent
 from poker.formats.acpc.log import check_names
-from poker.game.rules import Rules, check_game
+from poker.game.rules import Rules
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
 from poker.store.artifacts import artifacts_in
@@ -56,18 +56,17 @@ class AgentSpec:
         """Build the agent.
 
         Raises:
-            PokernetsError: it lacks a method, does not play `game`, or an artifact of its `sources` was replaced (all
-                processes must build the same agent).
+            PokernetsError: it is not an `Agent`, it does not play `game`, or an artifact of its `sources` was replaced
+                (all processes must build the same agent).
         """
-        agent = self.factory()
-        missing = [name for name in ("reset", "start_hand", "act") if not callable(getattr(agent, name, None))]
-        if missing:
+        agent: object = self.factory()
+        if not isinstance(agent, Agent):
             kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
-            raise PokernetsError(f"the agent `{self.name}` has no method `{missing[0]}`: its class {kind} needs one")
+            raise PokernetsError(f"the agent `{self.name}`: its class {kind} must inherit poker.agents.base.Agent")
         present = artifacts_in(self.settings)
         if changed := next((path for path, source in self.sources.items() if present.get(path) != source), ""):
             raise PokernetsError(f"{changed}, which {self.name} uses, was replaced: run the command again")
-        check_game(agent, game)
+        agent.check_game(game)
         return agent
 
 

@@ -2,7 +2,7 @@
 
 If several tables play in parallel, an agent that several tables wait for decides for all of them at once. A table plays
 one seating of a session, from the first deal to the last, and then takes the next. Agents that sample a policy sit at
-all tables as copies that share their computations (`SamplingAgent.at_another_table`); other agents need an instance for
+all tables as copies that share their computations (`Agent.at_another_table`); other agents need an instance for
 each table. The hands do not depend on the number of tables.
 """
 
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poker.agents.base import Agent, SamplingAgent
+from poker.agents.base import Agent
 from poker.formats.acpc.log import log_line
 from poker.game.state import HandState, Policy
 from poker.play.hand import AbsentAgent, Guarded, Incident, Policies, finish, hand_steps
@@ -165,25 +165,19 @@ def play_at_tables(
 
 def shares_tables(agent: Agent) -> bool:
     """Return whether copies of an agent may sit at many tables: it samples a policy and learns nothing from hands."""
-    return (
-        isinstance(agent, SamplingAgent)
-        and type(agent).act is SamplingAgent.act
-        and not hasattr(agent, "end_hand")
-        and not hasattr(agent, "watch")
-    )
+    return agent.has_policy and type(agent).act is Agent.act and not agent.learns and not agent.watches
 
 
 def _actions(waiting: Sequence[_Asked]) -> list[int]:
     """Return the action of each player that is `asked`, in order."""
     together: dict[int, list[int]] = defaultdict(list)
     for number, (player, _) in enumerate(waiting):
-        if isinstance(player.agent, SamplingAgent) and shares_tables(player.agent):
+        if shares_tables(player.agent):
             together[id(player.agent.original)].append(number)
     policies: dict[int, Policy] = {}
     seconds: dict[int, float] = {}
     for numbers in together.values():
         agent, started = waiting[numbers[0]][0].agent, time.perf_counter()
-        assert isinstance(agent, SamplingAgent)
         try:
             policies |= zip(numbers, agent.original.policies([waiting[number][1] for number in numbers]), strict=True)
         except Exception:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SamplingAgent
+from poker.agents.base import Agent
 from poker.play.lineup import AgentSpec, LineUp, Rotation, Task
 from poker.play.session import SessionRecord, play_at_tables, play_session, shares_tables
 from poker.run.errors import PokernetsError, described
@@ -89,7 +89,7 @@ class Worker:
         agents: list[Agent] = []
         for name, copy in lineup.copies:
             agent = self._agent(name, copy, 0)
-            if table and isinstance(agent, SamplingAgent) and shares_tables(agent):
+            if table and shares_tables(agent):
                 agents.append(agent.at_another_table())
             else:
                 agents.append(self._agent(name, copy, table))
@@ -100,7 +100,7 @@ class Worker:
         agents: list[Agent] = []
         for name, copy in lineup.copies:
             agent = self._agent(name, copy, 0)
-            learns = isinstance(agent, PolicyAgent) and isinstance(agent, ObservingAgent)
+            learns = agent.has_policy and agent.learns
             agents.append(self._agent(name, copy, self.tables) if learns else agent)
         return agents
 

@@ -10,7 +10,6 @@ Symbols: H hands, A actions.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from poker.game.beliefs import relative
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, CanonicalBoard
 from poker.game.rules import Rules
-from poker.game.state import HandState, RangedPolicy
 from poker.kernels.types import Board, Path, Ranges, Singles
 from poker.search.nested import NestedSearch
 from poker.solve.solver import DepthLimitedSolver
@@ -111,36 +109,6 @@ class SolvedDecision:
     guesses: tuple[Singles, ...] = ()
     method: str = ""
     search: str = ""
-
-
-@runtime_checkable
-class DecisionSolver(Protocol):
-    """An agent that solves its opponent's decisions."""
-
-    def ranged_policy(self, state: HandState) -> RangedPolicy:
-        """Return the strategy and range of the player to act, solved for the player's own cards in `state`."""
-
-    def opponents_decision(
-        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
-    ) -> SolvedDecision:
-        """Solve the decision at `state`; cards in `state` do not matter.
-
-        Args:
-            state: state of the decision.
-            raises: raises that must be among the actions.
-            hand: the hand to solve for; None for all hands.
-        """
-
-    def others_decision(
-        self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
-    ) -> SolvedDecision:
-        """Solve a decision in a hand of two others, whose stacks and small blind may differ from the solver's game.
-
-        Args:
-            state: state of the decision.
-            raises: raises that must be among the actions.
-            hand: the hand to solve for; None for all hands.
-        """
 
 
 def every_hand(ranges: Ranges, player: int, board: Board) -> Ranges:

@@ -1,19 +1,15 @@
 """The least that can sit at a table."""
 
+from poker.agents.base import Agent
 from poker.game.rules import CALL
 from poker.game.state import HandState
 
 
-class Opaque:
+class Opaque(Agent):
     """Calls, without a policy and without an `end_hand`."""
 
-    name = "opaque"
-
-    def reset(self, seed: int) -> None:
-        """Nothing is drawn."""
-
-    def start_hand(self, seat: int) -> None:
-        """Nothing to remember."""
+    def __init__(self, name: str = "opaque") -> None:
+        super().__init__(name)
 
     def act(self, state: HandState) -> int:
         return CALL

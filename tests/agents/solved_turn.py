@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from poker.agents.base import SamplingAgent
+from poker.agents.base import Agent
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.formats.ranges import parse_range
 from poker.game.betting import Betting
@@ -21,7 +21,7 @@ from poker.tree import BetMenu, build_tree
 from tests.games import load_rules
 
 
-class SolvedTurn(SamplingAgent):
+class SolvedTurn(Agent):
     """Plays the average strategy after `iterations` iterations. Before the flop it puts half of the pot in with its
     range and folds the rest; it checks the flop."""
 

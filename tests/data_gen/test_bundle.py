@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from conf.compose import build, compose
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.abstraction.making import make_again
-from poker.agents.base import PolicyAgent
+from poker.agents.base import Agent
 from poker.agents.blueprint import BlueprintAgent, load_blueprint
 from poker.depth_limit.leaves.table import TableLeaf
 from poker.evaluation.matches import match
@@ -38,10 +38,10 @@ TRAINED = ROOT / "models" / "trained" / "laptop.bundle"
 QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flop=[[1.0],[a]]")
 
 
-def _agent(name: str, artifacts: Path, *overrides: str) -> PolicyAgent:
+def _agent(name: str, artifacts: Path, *overrides: str) -> Agent:
     config = _match(f"agents=[{name}]", f"artifacts={artifacts}", *QUICK, *overrides)
     agent = build(config.agent[name])
-    assert isinstance(agent, PolicyAgent)
+    assert agent.has_policy
     return agent
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.agents.base import PolicyMismatchError
+from poker.agents.base import Agent, PolicyMismatchError
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, PolicyFunction
@@ -17,22 +17,16 @@ from poker.tree import build_tree
 from tests.solvers.reference import Reference
 
 
-class RandomPolicy:
+class RandomPolicy(Agent):
     """A random strategy of every information set, the same whenever asked. `pure` shares of hands play one action."""
 
     def __init__(self, rules: Rules, seed: int, pure: float = 0.3) -> None:
-        self.name = f"random{seed}"
+        super().__init__(f"random{seed}")
         self._rules = rules
         self._seed = seed
         self._pure = pure
-        self._rng = np.random.default_rng(seed)
+        self.reset(seed)
         self._policies: dict[tuple[str, tuple[int, ...]], Policy] = {}
-
-    def reset(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-
-    def start_hand(self, seat: int) -> None:
-        """Nothing to remember."""
 
     def act(self, state: HandState) -> int:
         actions, probs = self.policy(state)

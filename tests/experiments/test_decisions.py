@@ -10,7 +10,7 @@ import pytest
 from hydra.utils import instantiate
 
 from conf.compose import compose
-from poker.agents.base import SamplingAgent
+from poker.agents.base import Agent
 from poker.experiments.decisions import experiment
 from poker.experiments.decisions.solved import on_options
 from poker.formats.pokerbench import ALL_IN, amount_of, is_card, read_decisions
@@ -40,7 +40,7 @@ def files(tmp_path: Path) -> list[str]:
     return [str(tmp_path / f"{name}.csv") for name in ("preflop", "postflop")]
 
 
-class Even(SamplingAgent):
+class Even(Agent):
     """Folds, calls and makes the least and the largest raise, each as often."""
 
     def policy(self, state: HandState) -> Policy:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
+from poker.agents.base import Agent
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState
@@ -134,7 +135,7 @@ def _deal(state: Any, cards: Any) -> None:
         state.apply_action(next(cards))
 
 
-class OpenSpielAgent:
+class OpenSpielAgent(Agent):
     """A bot of OpenSpiel as an agent."""
 
     def __init__(self, *, name: str, game: Rules, bot: str | Callable[[Any, int, int], Any]) -> None:

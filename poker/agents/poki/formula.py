@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poker.agents.base import Agent
 from poker.game.betting import Betting
 from poker.game.cards import hand_index
 from poker.game.rules import CALL, FOLD, Rules
@@ -32,7 +33,7 @@ _PREFLOP_WIDTH = 0.04
 
 
 @dataclass(kw_only=True, eq=False)
-class PokiFormula:
+class PokiFormula(Agent):
     """The formula player.
 
     Attributes:
@@ -89,7 +90,7 @@ class PokiFormula:
         Args:
             seed: seed of the random numbers.
         """
-        self._rng = np.random.default_rng(seed)
+        super().reset(seed)
         self.tracker.forget()
 
     def start_hand(self, seat: int) -> None:
@@ -115,9 +116,9 @@ class PokiFormula:
             state: view of a state in which the agent is to act.
         """
         self.tracker.follow(state)
-        return self.draw(self.triple(state), state)
+        return self.sample(self.triple(state), state)
 
-    def draw(self, triple: Triple, state: HandState) -> int:
+    def sample(self, triple: Triple, state: HandState) -> int:
         """Sample an action from a triple; an illegal one becomes a check or call.
 
         Args:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poker.agents.base import PolicyAgent, SamplingAgent, hand_number, ranged_policy_of
+from poker.agents.base import Agent, hand_number, ranged_policy_of
 from poker.game.beliefs import relative
 from poker.game.cards import CanonicalBoard
 from poker.game.state import HandState, Policy, RangedPolicy
@@ -37,7 +37,7 @@ class Searched(NamedTuple):
         return solved.actions, self.board.dealt(solved.probs)
 
 
-class SearchingAgent(SamplingAgent):
+class SearchingAgent(Agent):
     """An agent whose policy is solved on demand, over the hands in its range."""
 
     def __init__(self, name: str, clock: Clock) -> None:
@@ -138,13 +138,3 @@ class SearchingAgent(SamplingAgent):
         hand = where.board.hand(hand_number(state, state.to_act))
         with self._clock.decision():
             return where.search.row(state.betting, where.board.cards, hand)
-
-
-def ranged_policy(agent: PolicyAgent, state: HandState) -> RangedPolicy:
-    """Return the policy of the player to act, and the range that the agent's earlier actions leave.
-
-    Args:
-        agent: the agent.
-        state: a state. If it has the player's hole cards, they have a valid row, whatever their weight.
-    """
-    return agent.ranged_policy(state) if isinstance(agent, SearchingAgent) else ranged_policy_of(agent, state)

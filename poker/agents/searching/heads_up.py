@@ -12,7 +12,7 @@ from typing import Any
 from poker.agents.searching.base import Searched, SearchingAgent
 from poker.depth_limit.evaluator import GiveUpContinuation, LeafEvaluator
 from poker.game.cards import CanonicalBoard
-from poker.game.rules import Rules, check_game
+from poker.game.rules import Rules
 from poker.game.state import HandState, Policy
 from poker.run.errors import PokernetsError
 from poker.search.joint import JointSearch
@@ -130,7 +130,7 @@ class DepthLimitedAgent(SearchingAgent):
         """
         self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")
         for leaf in self._leaves:
-            check_game(leaf, game)
+            leaf.check_game(game)
 
     def searched(self, state: HandState) -> Searched:
         """Return the search of the player to act, on the canonical flop.

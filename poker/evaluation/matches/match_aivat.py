@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent, is_repeatable
+from poker.agents.base import Agent
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
 from poker.formats.acpc.log import LoggedHand, parse_log_line
@@ -153,8 +153,8 @@ def _shown_again(
         seating = place % len(rotation.seatings)
         seats = enumerate(by_name.items())
         queried = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
-        repeatable = [(seat, agent) for seat, agent in queried if is_repeatable(agent)]
-        learning = [(seat, agent) for seat, agent in repeatable if isinstance(agent, ObservingAgent)]
+        repeatable = [(seat, agent) for seat, agent in queried if agent.repeatable]
+        learning = [(seat, agent) for seat, agent in repeatable if agent.learns]
         for seat, agent in learning if seating != last else ():
             entry = rotation.seatings[seating][seat]
             with _available(agent):
@@ -182,12 +182,12 @@ def _available(agent: object, *passed: type[Exception]) -> Iterator[None]:
 
 def _policy(agent: Agent | None) -> PolicyFunction | None:
     """Return the agent's policy, if it has one; an error in it makes it unavailable."""
-    return _Asked(agent) if isinstance(agent, PolicyAgent) else None
+    return _Asked(agent) if agent is not None and agent.has_policy else None
 
 
 def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> PolicyFunction | None:
     """Return the policy that the agent played the hand by, as recorded if it is not repeatable; None if unknown."""
-    if not isinstance(agent, PolicyAgent) or is_repeatable(agent):
+    if agent is None or not agent.has_policy or agent.repeatable:
         return _policy(agent)
 
     def policy(state: HandState) -> Policy:
@@ -205,7 +205,8 @@ def _solved(agent: Agent | None, seat: int) -> Solved | None:
     Agents in other processes have their solutions there. An agent that learns and cannot receive the session again
     already knows how the hand ended.
     """
-    if not isinstance(agent, SolvingAgent) or (isinstance(agent, ObservingAgent) and not is_repeatable(agent)):
+    has_values = agent is not None and type(agent).solved_values is not Agent.solved_values
+    if agent is None or not has_values or (agent.learns and not agent.repeatable):
         return None
 
     def solved(state: HandState) -> DecisionValues | None:
@@ -219,7 +220,7 @@ def _solved(agent: Agent | None, seat: int) -> Solved | None:
 class _Asked:
     """The policy of an agent; policies of the same agent are equal, because value functions cache by policy."""
 
-    agent: PolicyAgent
+    agent: Agent
 
     def __call__(self, state: HandState) -> Policy:
         with _available(self.agent, PokernetsError, PolicyUnavailable):
@@ -232,5 +233,4 @@ def _first_line(text: str) -> str:
 
 def _quick_policy(agent: Agent | None) -> str:
     """Return `quick_policy` of the agent's class; empty without one."""
-    kind: str = getattr(type(agent), "quick_policy", "")
-    return kind
+    return "" if agent is None else agent.quick_policy

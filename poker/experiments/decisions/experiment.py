@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from poker.agents.base import PolicyAgent, ranges_at, require_policy
+from poker.agents.base import Agent, ranges_at, require_policy
 from poker.agents.charts import ChartAgent
 from poker.depth_limit.evaluator import LeafEvaluator
 from poker.evaluation.matches.match import WIDTH
@@ -157,7 +157,7 @@ def run(
     return _write(measured, {**record, "seconds": dict(seconds)}, folder)
 
 
-def _charts(agent: PolicyAgent) -> str:
+def _charts(agent: Agent) -> str:
     """Return the text of the charts that an agent plays, because its settings only have their name."""
     return agent.charts if isinstance(agent, ChartAgent) else ""
 
@@ -173,7 +173,7 @@ def _games(decisions: Sequence[PublicDecision], most: int | None, seed: int) -> 
     return {**before, **{after[place]: by_game[after[place]] for place in order}}
 
 
-def _decided(agent: PolicyAgent, game: Rules, decisions: Sequence[PublicDecision]) -> list[Answer]:
+def _decided(agent: Agent, game: Rules, decisions: Sequence[PublicDecision]) -> list[Answer]:
     """Return the agent's policy at each decision, as probabilities of its options."""
     made = []
     for decision in decisions:

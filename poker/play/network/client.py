@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.agents.base import Agent, ObservingAgent, PolicyAgent
+from poker.agents.base import Agent
 from poker.formats.acpc.log import AcpcError, MatchState, log_line, parse_match_state
 from poker.formats.acpc.protocol import VERSION, ConnectionLost, LineConnection
 from poker.game.rules import CALL, Rules
@@ -114,7 +114,7 @@ class DealerSeat:
                 return None
             self.finished = True
             self._count(sent)
-            if isinstance(self.agent, ObservingAgent):
+            if self.agent.learns:
                 self._try(state.betting.text(), partial(self.agent.end_hand, state))
             give_back_memory()
             return None
@@ -162,10 +162,10 @@ class DealerSeat:
             self._fail(betting, described(error))
             action = passive(state)
         else:
-            if isinstance(self.agent, PolicyAgent):
+            if self.agent.has_policy:
                 with contextlib.suppress(Exception):  # play continues without the policy
                     policy = self.agent.policy(public_state(state.betting, state.board))
-        if isinstance(self.agent, PolicyAgent):
+        if self.agent.has_policy:
             self._try(betting, partial(append_note, self.notes, sent.number, sent.player, betting, policy))
         return action
 

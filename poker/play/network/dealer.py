@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from poker.agents.base import Agent
 from poker.formats.acpc.answer import answered_action, read_action
 from poker.formats.acpc.log import chips_text, log_line, match_state_text
 from poker.formats.acpc.protocol import ConnectionLost, LineConnection, NoAnswer
@@ -39,7 +40,7 @@ class Times:
     per_hand: float
 
 
-class RemotePlayer:
+class RemotePlayer(Agent):
     """A program at the table.
 
     Args:

@@ -12,12 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from poker.agents.base import ObservingAgent, PolicyAgent, ReadingAgent
 from poker.play.hand import AbsentAgent
 from poker.run.child import Child, ChildDied
 from poker.run.errors import PokernetsError
 from poker.run.machine import cores
-from poker.search.opponent_decision import DecisionSolver
 
 Builders = Mapping[str, Callable[[], Any]]
 """Factory of each agent by its name; picklable if other processes make the agents."""
@@ -73,10 +71,10 @@ class _Agents:
         offers = {}
         for name in self._builders:
             agent = self._agent(name, None)
-            observes = isinstance(agent, ObservingAgent)
-            by_policy = isinstance(agent, PolicyAgent) and not observes
-            solves, reads = isinstance(agent, DecisionSolver), isinstance(agent, ReadingAgent)
-            offers[name] = Offers(by_policy, observes, solves, reads, hints=getattr(agent, "joint", False))
+            observes = agent.learns
+            by_policy = agent.has_policy and not observes
+            solves, reads = agent.solves, agent.reads
+            offers[name] = Offers(by_policy, observes, solves, reads, hints=agent.joint)
         return offers
 
     def answer(self, call: Call) -> Any:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poker.agents.base import Agent
 from poker.formats.histories import hands_of
 from poker.game.cards import HOLDEM
 from poker.game.rules import Rules
 from poker.game.state import HandState, public_state
 from poker.run.errors import PokernetsError
-from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.search.opponent_decision import SolvedDecision
 from poker.studio.hands.hand_base import HandBase, HandSearch
 from poker.studio.hands.hand_file import FileReviews, in_chips_of
 from poker.studio.hands.review import DecisionReview, decisions_of, review
@@ -104,9 +105,7 @@ class DrillSpot:
         return review(self.solved, state, action)
 
 
-def draw_spot(
-    base: HandBase, search: HandSearch, game: Rules, solver: DecisionSolver, rng: np.random.Generator
-) -> DrillSpot:
+def draw_spot(base: HandBase, search: HandSearch, game: Rules, solver: Agent, rng: np.random.Generator) -> DrillSpot:
     """Draw a decision with a probability that grows with its cost, and solve it.
 
     Args:

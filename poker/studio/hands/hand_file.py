@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from poker.agents.base import Agent
 from poker.formats.played import TEXAS_BOARD, PlayedHand
 from poker.game.betting import Betting, IllegalAction
 from poker.game.rules import FOLD, UNLIMITED, Rules
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END
-from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.search.opponent_decision import SolvedDecision
 from poker.studio.hands.review import Reviews
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ class FileReviews(Reviews):
         ring: game and solver of hands of more than two players; None for the others.
     """
 
-    def __init__(self, rules: Rules, solver: DecisionSolver, ring: tuple[Rules, DecisionSolver] | None = None) -> None:
+    def __init__(self, rules: Rules, solver: Agent, ring: tuple[Rules, Agent] | None = None) -> None:
         """Start with an empty cache."""
         super().__init__(rules, solver)
         self._ring = ring
@@ -48,7 +49,7 @@ class FileReviews(Reviews):
         """Number of players up to which hands are reviewed."""
         return self.game_of(3).num_players
 
-    def solver_of(self, state: HandState) -> DecisionSolver:
+    def solver_of(self, state: HandState) -> Agent:
         """Return the solver of the decision at `state`."""
         return self._ring[1] if self._ring and state.rules.num_players > 2 else self._solver
 
@@ -71,7 +72,7 @@ class FileReviews(Reviews):
             f" game.stacks=[{stack},{stack}] in every command."
         )
 
-    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
+    def _solved(self, solver: Agent, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
         return solver.others_decision(state, raises, hand)
 
 

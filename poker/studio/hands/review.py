@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from poker.agents.base import hand_number
+from poker.agents.base import Agent, hand_number
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, PREFLOP_CLASS
 from poker.game.rules import Rules
@@ -22,7 +22,7 @@ from poker.kernels.types import Floats
 from poker.report.grids import class_shares
 from poker.run.errors import PokernetsError
 from poker.search.multiplayer.heads_up_rest import SOLVED_TO_THE_END, HeadsUpRest
-from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.search.opponent_decision import SolvedDecision
 from poker.store.lru_cache import LRUCache
 
 _KEPT = 200
@@ -196,7 +196,7 @@ class Reviews:
         hinting: solves decisions that the player has not made yet; None for `solver`.
     """
 
-    def __init__(self, rules: Rules, solver: DecisionSolver, hinting: DecisionSolver | None = None) -> None:
+    def __init__(self, rules: Rules, solver: Agent, hinting: Agent | None = None) -> None:
         """Start with an empty cache."""
         self._rules, self._solver, self._lock = rules, solver, threading.Lock()
         self._hinting = hinting or solver
@@ -272,9 +272,9 @@ class Reviews:
         """Return the decisions of a hand that cannot be reviewed, with the reasons."""
         return [(view, why) for view, _ in decisions_of(state, player) if (why := self.refusal(view))]
 
-    def solver_of(self, state: HandState) -> DecisionSolver:
+    def solver_of(self, state: HandState) -> Agent:
         """Return the solver of the decision at `state`."""
         return self._solver
 
-    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
+    def _solved(self, solver: Agent, state: HandState, raises: tuple[int, ...], hand: int) -> SolvedDecision:
         return solver.opponents_decision(state, raises, hand)

@@ -7,10 +7,10 @@ from html import escape
 import numpy as np
 from nicegui import run, ui
 
+from poker.agents.base import Agent
 from poker.game.rules import Rules
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
-from poker.search.opponent_decision import DecisionSolver
 from poker.studio.games.table_game import Seen
 from poker.studio.hands.drill import DrillSpot, draw_spot
 from poker.studio.hands.hand_base import HandBase, HandSearch
@@ -32,9 +32,7 @@ class DrillPanel:
         search: returns the search from whose decisions the drill draws.
     """
 
-    def __init__(
-        self, base: HandBase, game: Rules, solver: DecisionSolver, search: Callable[[], HandSearch | None]
-    ) -> None:
+    def __init__(self, base: HandBase, game: Rules, solver: Agent, search: Callable[[], HandSearch | None]) -> None:
         """Build the elements of the panel."""
         self._base, self._game, self._solver, self._search = base, game, solver, search
         self._rng = np.random.default_rng()

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from poker.agents.base import Agent
 from poker.evaluation.matches.noted import RunningResult
 from poker.game.rules import Rules
 from poker.game.state import HandState, RangedPolicy
@@ -16,7 +17,7 @@ from poker.play.lineup import AgentSpec
 from poker.run.child import ChildFailure
 from poker.run.errors import PokernetsError, described
 from poker.run.lock import alone
-from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.search.opponent_decision import SolvedDecision
 from poker.store.artifacts import fingerprint_of_settings
 from poker.studio.games.pool import Call, Pool
 from poker.studio.games.table_files import TableFiles
@@ -122,7 +123,7 @@ class Visitors:
 
 
 @dataclass(frozen=True)
-class PooledSolver:
+class PooledSolver(Agent):
     """An agent of a pool that solves for one owner.
 
     Attributes:
@@ -136,21 +137,21 @@ class PooledSolver:
     name: str = REVIEWER
 
     def ranged_policy(self, state: HandState) -> RangedPolicy:
-        """Call `DecisionSolver.ranged_policy` of the agent."""
+        """Call `Agent.ranged_policy` of the agent."""
         solution: RangedPolicy = self._ask("ranged_policy", state)
         return solution
 
     def opponents_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Call `DecisionSolver.opponents_decision` of the agent."""
+        """Call `Agent.opponents_decision` of the agent."""
         solution: SolvedDecision = self._ask("opponents_decision", state, raises, hand)
         return solution
 
     def others_decision(
         self, state: HandState, raises: tuple[int, ...] = (), hand: int | None = None
     ) -> SolvedDecision:
-        """Call `DecisionSolver.others_decision` of the agent."""
+        """Call `Agent.others_decision` of the agent."""
         solution: SolvedDecision = self._ask("others_decision", state, raises, hand)
         return solution
 
@@ -172,13 +173,13 @@ def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int
     return Pool({name: partial(solving, spec, game) for name, spec in specs.items()}, processes, background=True)
 
 
-def solving(spec: AgentSpec | None, game: Rules) -> DecisionSolver:
+def solving(spec: AgentSpec | None, game: Rules) -> Agent:
     """Build an agent that can review.
 
     Raises:
         PokernetsError: there is no agent, or it cannot review.
     """
-    agent: object = None if spec is None else spec.build(game)
-    if not isinstance(agent, DecisionSolver):
+    agent = None if spec is None else spec.build(game)
+    if agent is None or not agent.solves:
         raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
     return agent

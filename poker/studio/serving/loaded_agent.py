@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from poker.agents.base import Agent, ObservingAgent, OpponentRead, ReadingAgent, require_policy
-from poker.agents.searching.base import ranged_policy
+from poker.agents.base import Agent, OpponentRead, require_policy
 from poker.formats.played import PlayedHand
 from poker.game.betting import Betting
 from poker.game.cards import hand_text
@@ -14,7 +13,6 @@ from poker.game.rules import FOLD, Rules
 from poker.game.state import DealError, HandState
 from poker.kernels.types import Columns
 from poker.run.errors import PokernetsError
-from poker.search.opponent_decision import DecisionSolver
 from poker.studio.hands.hand_file import FileReviews, in_chips_of
 
 
@@ -39,7 +37,7 @@ class LoadedAgent:
     @property
     def solves(self) -> bool:
         """Whether the agent can `review`."""
-        return isinstance(self.agent, DecisionSolver)
+        return self.agent.solves
 
     def state(self, betting: str = "", board: str = "", hand: str = "") -> HandState:
         """Return a state of the game.
@@ -78,7 +76,7 @@ class LoadedAgent:
             DealError: the board does not fit the round.
         """
         _check_board(state)
-        policy = ranged_policy(require_policy(self.agent, "strategy"), state)
+        policy = require_policy(self.agent, "strategy").ranged_policy(state)
         live = np.flatnonzero(self.game.space.live(state.board))
         hands = np.array([self._hand(index) for index in live.tolist()])
         names = [action_name(state, action) for action in policy.actions]
@@ -109,7 +107,7 @@ class LoadedAgent:
         Raises:
             PokernetsError: the agent does not learn.
         """
-        if not isinstance(self.agent, ObservingAgent):
+        if not self.agent.learns:
             raise PokernetsError(f"`{self.agent.name}` does not learn; choose depth_limited_exploit")
         self._last = None
         self.agent.start_hand(1 - opponent)
@@ -128,7 +126,7 @@ class LoadedAgent:
         Raises:
             PokernetsError: the agent does not learn.
         """
-        if not isinstance(self.agent, ReadingAgent):
+        if not self.agent.reads:
             raise PokernetsError(f"`{self.agent.name}` does not learn; choose depth_limited_exploit")
         return self.agent.read(states)
 
@@ -184,7 +182,7 @@ class LoadedAgent:
     def _to_review(self, hand: PlayedHand, player: str) -> tuple[FileReviews, HandState, int]:
         """Return reviews by the agent, the hand in chips of its game, and the seat of `player`."""
         solver = self.agent
-        if not isinstance(solver, DecisionSolver):
+        if not solver.solves:
             raise PokernetsError(f"`{self.agent.name}` cannot review; choose an agent that solves: depth_limited")
         return FileReviews(self.game, solver), *in_chips_of(self.game, hand, player)
 

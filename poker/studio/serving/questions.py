@@ -13,7 +13,6 @@ import anyio.to_thread
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poker.agents.base import PolicyAgent
 from poker.formats.histories import hands_of, owner, text_of
 from poker.formats.played import HistoryError, PlayedHand
 from poker.game.cards import RARE, hand_index, hand_text
@@ -272,7 +271,7 @@ class _Answers:
         if state.is_over:
             raise PokernetsError(f"nobody acts after `{question.betting}`: the hand is over")
         facts = {"agent": loaded.agent.name, "player": state.to_act, "pot": state.betting.pot}
-        if not isinstance(loaded.agent, PolicyAgent):
+        if not loaded.agent.has_policy:
             if not question.hand:
                 raise PokernetsError(f"`{loaded.agent.name}` has no policy for all hands: give it a `hand`")
             return {**facts, "action": action_name(state, loaded.act(state))}

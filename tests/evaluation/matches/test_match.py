@@ -268,7 +268,7 @@ def test_an_agent_that_cannot_be_reset_is_named_once_a_hand(tmp_path: Path) -> N
             cannot_be_built,
             r"`broken` cannot be built: .*RuntimeError: a part is missing \(.*test_match.py, line \d+\)$",
         ),
-        (Mute, "`broken` has no method `act`: its class .*Mute needs one"),
+        (Mute, "`broken`: its class .*Mute must inherit poker.agents.base.Agent"),
     ],
 )
 def test_an_agent_that_cannot_play_is_refused_before_the_first_hand(

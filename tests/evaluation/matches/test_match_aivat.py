@@ -26,14 +26,14 @@ from tests.games import LEDUC
 from tests.matches import caller, play_match, randomly
 
 
-class Slow:
+class Slow(Agent):
     """Random play behind a policy that does not count as quick."""
 
     def __init__(self) -> None:
-        self.name = "slow"
-        self._inner = randomly()
-        self.policy = self._inner.policy
-        self.reset, self.start_hand, self.act = self._inner.reset, self._inner.start_hand, self._inner.act
+        super().__init__("slow")
+
+    def policy(self, state: HandState) -> Policy:
+        return randomly().policy(state)
 
 
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
@@ -196,7 +196,7 @@ class Moody(Opaque):
     repeatable = False
 
     def __init__(self) -> None:
-        self.name = "moody"
+        super().__init__("moody")
         self._fickle = Fickle()
 
     def act(self, state: HandState) -> int:

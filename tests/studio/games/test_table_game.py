@@ -33,7 +33,7 @@ def spec(name: str, build: Callable[[], Agent]) -> AgentSpec:
 RANDOM = spec("random", lambda: RandomAgent(name="random", raises=["0.5", "1", "a"]))
 
 
-class Forgetful:
+class Forgetful(Agent):
     """An agent without a policy, which fails at every second decision."""
 
     name = "forgetful"

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from poker.agents.searching.base import ranged_policy
 from poker.agents.searching.heads_up import DepthLimitedAgent
 from poker.formats.histories import hands_of
 from poker.game.betting import Betting
@@ -395,7 +394,7 @@ def test_answers_say_which_hands_are_not_expected(loaded: LoadedAgent, desk: Des
 def test_reviews_and_hints_have_the_same_weights(loaded: LoadedAgent, betting: str, board: str) -> None:
     state = loaded.state(betting, board, NEVER)
     assert isinstance(loaded.agent, DepthLimitedAgent)
-    weights = ranged_policy(loaded.agent, state).weights
+    weights = loaded.agent.ranged_policy(state).weights
     hand, public = hand_index(*parse_cards(NEVER)), public_state(state.betting, state.board)
     assert review(loaded.agent.opponents_decision(public), state, CALL).weight == weights[hand]
     assert review(loaded.agent.others_decision(public), state, CALL).weight == weights[hand]
@@ -415,7 +414,7 @@ PAIRS = HAND_CARDS[:, 0] // 4 == HAND_CARDS[:, 1] // 4
 
 def test_weights_of_an_agent_without_search_follow_from_its_policy() -> None:
     board = parse_cards(JACKS_BOARD[:6])
-    ranged = ranged_policy(RaisesPairs(), public_state(Betting.parse(RULES, "r300r900c/"), board))
+    ranged = RaisesPairs().ranged_policy(public_state(Betting.parse(RULES, "r300r900c/"), board))
     live = HOLDEM.live(board)
     np.testing.assert_allclose(ranged.weights, np.where(live, np.where(PAIRS, 1.0, 0.25), 0.0), rtol=1e-6)
     assert np.isfinite(ranged.probs).all()

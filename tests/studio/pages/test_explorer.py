@@ -71,7 +71,7 @@ class _Spot:
         return SimpleNamespace(bytes=self.gib * 2**30)
 
     @property
-    def settings(self) -> SimpleNamespace:
+    def budget(self) -> SimpleNamespace:
         return SimpleNamespace(memory_limit_gib=4.0)
 
 
