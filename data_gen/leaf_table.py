@@ -11,13 +11,7 @@ from data_gen.support.progress import JobProgress
 from data_gen.support.valuation import StoredBlueprint, Valuation, table_seconds
 from poker.depth_limit.continuations.forms import FormsOf
 from poker.depth_limit.inputs import TARGET
-from poker.depth_limit.leaves.leaf_table import (
-    KIND,
-    blueprint_values,
-    class_values,
-    preflop_leaves,
-    table_bytes,
-)
+from poker.depth_limit.leaves.leaf_table import KIND, blueprint_values, class_values, preflop_leaves, table_bytes
 from poker.game.rules import Rules
 from poker.run.atomic import remove
 from poker.run.errors import PokernetsError

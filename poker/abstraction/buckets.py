@@ -18,13 +18,7 @@ from poker.game.rules import Rules
 from poker.kernels.cards.isomorphism import NUM_BOARDS, gather_board
 from poker.run.commands import COMMANDS
 from poker.run.errors import PokernetsError
-from poker.store.artifacts import (
-    Artifact,
-    fingerprint_of,
-    open_artifact,
-    refuses_by_name,
-    write_artifact,
-)
+from poker.store.artifacts import Artifact, fingerprint_of, open_artifact, refuses_by_name, write_artifact
 
 KIND = "abstraction"
 BOARD_SIZES = (0, 3, 4, 5)

@@ -27,12 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import EMPTY, check_down_chances
-from poker.agents.base import (
-    Agent,
-    hand_number,
-    policy_mismatch,
-    require_policy,
-)
+from poker.agents.base import Agent, hand_number, policy_mismatch, require_policy
 from poker.agents.simple import raise_menu
 from poker.game.betting import Betting
 from poker.game.cards import updated_range

@@ -30,13 +30,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.game.beliefs import (
-    likelihood,
-    observe_action,
-    observe_board,
-    relative,
-    start_ranges,
-)
+from poker.game.beliefs import likelihood, observe_action, observe_board, relative, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import RARE
 from poker.game.rules import Rules

@@ -77,10 +77,7 @@ def run(*, spot: str, flops: int, budget: Budget, nodes: list[str], out: str) ->
             for number in subset.numbers.tolist():
                 if number not in solved:
                     board = cards_text(np.sort(boards[number])[::-1])
-                    row = solved[number] = {
-                        "number": number,
-                        **_solved({**keys, "board": board}, budget, nodes),
-                    }
+                    row = solved[number] = {"number": number, **_solved({**keys, "board": board}, budget, nodes)}
                     journal.append([row])
                     news = f"OOP {row['ev'][0]:.2f} chips" if row["pairs"] else "the ranges have no hands on it"
                     bars.update(bar, advance=1, found=f"{board}: {news}")

@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.run.commands import how_to_replace
-from poker.store.artifacts import (
-    Artifact,
-    CorruptArtifactError,
-    fingerprint_of,
-)
+from poker.store.artifacts import Artifact, CorruptArtifactError, fingerprint_of
 
 
 class Column(NamedTuple):

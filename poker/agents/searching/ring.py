@@ -43,13 +43,7 @@ class DepthLimitedRingAgent(SearchingAgent):
     """
 
     def __init__(
-        self,
-        *,
-        name: str,
-        blueprint: Blueprint,
-        translation_seed: int | None,
-        search: SearchSettings,
-        factor: float,
+        self, *, name: str, blueprint: Blueprint, translation_seed: int | None, search: SearchSettings, factor: float
     ) -> None:
         """Prepare the solvers.
 

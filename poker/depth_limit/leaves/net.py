@@ -9,13 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.features import ahead_now, all_in_equity
-from poker.depth_limit.evaluator import (
-    LeafEvaluator,
-    LeafQuery,
-    cluster_equity,
-    leaf_values,
-    possible_pairs,
-)
+from poker.depth_limit.evaluator import LeafEvaluator, LeafQuery, cluster_equity, leaf_values, possible_pairs
 from poker.depth_limit.inputs import BoardFeatures, GridParts, board_features, public_features
 from poker.depth_limit.leaves.clusters import cluster_means, hand_clusters, k_means, pair_means
 from poker.game.betting import Betting

@@ -131,13 +131,7 @@ class SolvedSpots:
         root = Betting.at_street(spot_rules(pot + _HALVES * stack), FLOP, (pot, pot))
         menu = replace(self._ahead, extra=_flop_totals(spot_bets(self._menu(position)), root, pot, stack))
         budget = self._budget
-        solver = DepthLimitedSolver(
-            menu,
-            menu,
-            self._leaves,
-            SolverSettings.of(budget),
-            flops=self._flops,
-        )
+        solver = DepthLimitedSolver(menu, menu, self._leaves, SolverSettings.of(budget), flops=self._flops)
         own = int(position.position == "IP")
         return solver.solved(Request(root, board, ranges / ranges.sum(axis=1, keepdims=True), own), every_hand=True)
 

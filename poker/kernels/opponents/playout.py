@@ -263,14 +263,7 @@ def _win_chance(hero: int, folded: Bools, mine: float, theirs: F32, final: bool,
 
 @kernel
 def _line_value(
-    action: int,
-    hero: int,
-    hand: LimitHand,
-    limits: Limits,
-    trial: Trial,
-    particles: F32,
-    responses: F32,
-    style: Style,
+    action: int, hero: int, hand: LimitHand, limits: Limits, trial: Trial, particles: F32, responses: F32, style: Style
 ) -> float:
     """Return the chips that `hero` wins from here on with `action` when the models play the rest.
 

@@ -64,16 +64,7 @@ def _weaker_lanes(order: I32, begin: int, step: int, rank: I32, cards: U8, held:
 
 @entry("f4_2, f4_1, i4_1, i4_1, u1_2, f4_1, i8, i8, f4_2, f4_1")
 def end_values(
-    reach: F32,
-    weight: F32,
-    order: I32,
-    rank: I32,
-    cards: U8,
-    pay: F32,
-    folds: int,
-    ends: int,
-    out: F32,
-    work: F32,
+    reach: F32, weight: F32, order: I32, rank: I32, cards: U8, pay: F32, folds: int, ends: int, out: F32, work: F32
 ) -> None:
     """Compute the chips of each hand at each end, summed over the opponent's compatible hands.
 

@@ -18,13 +18,7 @@ from poker.game.rules import MAX_PLAYERS, STREET_NAMES
 from poker.opponents.inputs import limit
 from poker.opponents.inputs.no_limit import NUM_SIZES, SPOTS
 from poker.run.commands import how_to_replace
-from poker.store.artifacts import (
-    Artifact,
-    MismatchedArtifactError,
-    open_artifact,
-    refuses_by_name,
-    write_artifact,
-)
+from poker.store.artifacts import Artifact, MismatchedArtifactError, open_artifact, refuses_by_name, write_artifact
 from poker.store.shards import Column, ColumnTypes, check_columns
 
 KIND = "opponent_actions"

@@ -23,13 +23,7 @@ from poker.kernels.rng import streams
 from poker.kernels.types import U64, Floats, Singles
 from poker.run.commands import how_to_replace
 from poker.run.errors import PokernetsError
-from poker.store.artifacts import (
-    Artifact,
-    CorruptArtifactError,
-    open_artifact,
-    refuses_by_name,
-    write_artifact,
-)
+from poker.store.artifacts import Artifact, CorruptArtifactError, open_artifact, refuses_by_name, write_artifact
 
 KIND = "preflop_rollouts"
 MIN_PLAYERS, MAX_PLAYERS = 2, 10

@@ -35,15 +35,7 @@ from poker.solve.torch.columns import (
     Int32s,
     Longs,
 )
-from poker.solve.torch.hands import (
-    Lists,
-    Shorts,
-    card_starts,
-    cluster_starts,
-    cluster_width,
-    flat_boards,
-    places_below,
-)
+from poker.solve.torch.hands import Lists, Shorts, card_starts, cluster_starts, cluster_width, flat_boards, places_below
 from poker.solvers.vector.game import VectorGame
 
 

@@ -15,14 +15,7 @@ import torch
 from data_gen.opponent_actions import ActionRows
 from data_gen.support.sources import ObservedHand
 from models.opponent.data import OpponentData, OpponentRows
-from models.opponent.inference import (
-    OPPONENT_NET,
-    POPULATION,
-    STAMP,
-    NetPrior,
-    OpponentNet,
-    load_opponent_net,
-)
+from models.opponent.inference import OPPONENT_NET, POPULATION, STAMP, NetPrior, OpponentNet, load_opponent_net
 from models.opponent.inputs import INPUT_SIZES, Inputs
 from models.opponent.module import OpponentModule, score
 from models.opponent.nets import OpponentBatch, SmallNet, WideNet

@@ -221,8 +221,7 @@ def test_hands_of_two_tables_in_one_second_are_two(base: HandBase) -> None:
 
 @pytest.mark.parametrize("number", ["7", ""])
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [("Kh Qh", "Qs Js"), ("2012/05/03", "2012/05/04"), ("'Two'", "'Six'"), ("Ben", "Bob"), ("", "")],
+    ("old", "new"), [("Kh Qh", "Qs Js"), ("2012/05/03", "2012/05/04"), ("'Two'", "'Six'"), ("Ben", "Bob"), ("", "")]
 )
 def test_hands_with_other_cards_times_tables_or_players_are_two(
     base: HandBase, number: str, old: str, new: str
