@@ -40,7 +40,7 @@ QUICK = ("search.solver.iterations=[4,2]", "leaves.clusters=8", "search.menu.flo
 
 def _agent(name: str, artifacts: Path, *overrides: str) -> Agent:
     config = _match(f"agents=[{name}]", f"artifacts={artifacts}", *QUICK, *overrides)
-    agent = build(config.agent[name])
+    agent: Agent = build(config.agent[name])
     assert agent.has_policy
     return agent
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from poker.abstraction.equities import showdown_chances
+from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
@@ -23,7 +24,7 @@ from poker.opponents.hand_classes import by_strength, weaker_hands
 from poker.opponents.inputs.no_limit import spot_of
 from poker.opponents.model import context_of
 from poker.opponents.shown import ShownHands
-from poker.play.hand import Player, play_hand
+from poker.play.hand import play_hand
 from poker.run.errors import PokernetsError
 from tests.agents.opaque import Opaque
 from tests.games import HEADS_UP as RULES
@@ -53,13 +54,13 @@ BEST_HALF = ByStrength(lambda state, strength: state.legal().min_raise if streng
 CALLER, RAISER = AlwaysCall(name="caller"), AlwaysRaise(name="raiser", raises=[1])
 
 
-def played(opponent: Player, number: int, key: int = 5, against: Player | None = None) -> list[HandState]:
+def played(opponent: Agent, number: int, key: int = 5, against: Agent | None = None) -> list[HandState]:
     """Finished hands of `opponent`, as player 1, against a random player or another one."""
     players = [random() if against is None else against, opponent]
     return [play_hand(players, HandState.deal(RULES, np.random.default_rng([key, n]))) for n in range(number)]
 
 
-def hands_of(opponent: Player, number: int) -> list[HandState]:
+def hands_of(opponent: Agent, number: int) -> list[HandState]:
     """Hands as seen by somebody who is shown no cards, which is quicker to learn from."""
     return [replace(hand, hole_cards=((), ())) for hand in played(opponent, number)]
 
@@ -71,7 +72,7 @@ def learned(hands: list[HandState], half: float = 5.0) -> Habits:
     return model
 
 
-def learned_from_a_caller(opponent: Player, number: int, key: int) -> Habits:
+def learned_from_a_caller(opponent: Agent, number: int, key: int) -> Habits:
     return learned([hand.view(0) for hand in played(opponent, number, key, CALLER)])
 
 
@@ -215,7 +216,7 @@ def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
-    players: list[Player] = [CALLER, CALLER]
+    players: list[Agent] = [CALLER, CALLER]
     players[seat] = BEST_HALF
     model = Habits()
     for number in range(15):

@@ -114,7 +114,9 @@ SOLVES: dict[str, Callable[[], Iterator[Any]]] = {
     "values of the opponent's hands": valued,
     "flop report": flops,
 }
-SLOW = {"released net and table": lambda: policies(released(), "r300", "r300c/c")}
+SLOW: dict[str, Callable[[], Iterator[Any]]] = {
+    "released net and table": lambda: policies(released(), "r300", "r300c/c")
+}
 
 
 def record(results: Iterator[Any]) -> dict[str, Any]:
