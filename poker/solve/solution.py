@@ -8,7 +8,7 @@ Symbols: H hands.
 """
 
 from bisect import bisect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from poker.game.betting import Betting
 from poker.game.cards import CanonicalBoard
 from poker.game.rules import Rules
-from poker.game.state import HandState
 from poker.kernels.types import Board, Floats, Path, Reals, Singles
 from poker.kernels.vector.arrays import PASS
 from poker.solve.types import NodePolicy, Request
@@ -230,7 +229,3 @@ class DecisionValues:
         valued = np.isfinite(values)
         mean = values[valued].mean(dtype=np.float64) if valued.any() else 0.0
         return self.board.dealt(np.where(valued, values, mean).astype(np.float64))
-
-
-Solved = Callable[[HandState], DecisionValues | None]
-"""Function that returns a solution's values at a public state; they must not depend on the action taken there."""

@@ -12,6 +12,7 @@ Symbols: H hands, A states.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +23,9 @@ from poker.game.betting import Betting
 from poker.game.rules import Rules
 from poker.game.state import public_state
 from poker.kernels.types import Board, Floats
-from poker.solve.solution import DecisionValues
+
+if TYPE_CHECKING:
+    from poker.solve.solution import DecisionValues
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class _Solutions:
     rules: Rules
     solved: Solutions
 
-    def before(self, last: Betting, board: Board) -> tuple[DecisionValues, int] | None:
+    def before(self, last: Betting, board: Board) -> "tuple[DecisionValues, int] | None":
         """Return the values at the decision whose action led to `last`, and that action.
 
         The result is None at the start of the hand, and if nobody solved the decision.
@@ -181,7 +184,7 @@ class SolvedCards(CheckDown):
             total += self._solutions.chips(player, values, before[0].player, own * live, opponent * live)
         return total / (len(deck) - 2 * self._rules.num_hole_cards)
 
-    def _looked_through(self, state: Betting, board: Board) -> tuple[DecisionValues, int] | None:
+    def _looked_through(self, state: Betting, board: Board) -> "tuple[DecisionValues, int] | None":
         """Return the solution that ended the round before the deal of one card on `board`."""
         if state.is_over or state.street == 0 or self._rules.board_cards[state.street] != 1:
             return None

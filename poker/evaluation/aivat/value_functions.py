@@ -7,9 +7,9 @@ after the next cards. If the solution of a round included the deal, the solution
 Symbols: H hands, A states.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,14 +17,18 @@ from poker.abstraction.equities import showdown_totals
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.game.betting import Betting
 from poker.game.rules import FOLD, Rules
-from poker.game.state import PolicyFunction, public_state
+from poker.game.state import HandState, PolicyFunction, public_state
 from poker.kernels.types import Board, Floats
 from poker.play.lineup import BuiltOnce
 from poker.run.errors import PokernetsError
-from poker.solve.solution import Solved
+
+if TYPE_CHECKING:
+    from poker.solve.solution import DecisionValues
 
 Responses = Sequence[PolicyFunction | None]
 """Policies by seat that answer bets approximately as the players do; None for unknown ones."""
+Solved = Callable[[HandState], "DecisionValues | None"]
+"""Function that returns a solution's values at a public state; they must not depend on the action taken there."""
 Solutions = Sequence[Solved | None]
 """Solutions by seat; None for players who do not solve."""
 

@@ -20,17 +20,20 @@ the fallback policy. For agents without a policy there are no answers: a bet tha
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from poker.agents.base import Agent
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
-from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
+from poker.evaluation.aivat.value_functions import FoldEquityValues, Solved, ValueFunctionFactory
 from poker.formats.acpc.log import LoggedHand, parse_log_line
 from poker.game.state import HandState, Policy, PolicyFunction
 from poker.play.hand import AbsentAgent, Policies
 from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
 from poker.run.errors import PokernetsError
-from poker.solve.solution import DecisionValues, Solved
+
+if TYPE_CHECKING:
+    from poker.solve.solution import DecisionValues
 
 
 class PolicyUnavailable(Exception):  # noqa: N818 (what happened, not an error of this program)
@@ -209,7 +212,7 @@ def _solved(agent: Agent | None, seat: int) -> Solved | None:
     if agent is None or not has_values or (agent.learns and not agent.repeatable):
         return None
 
-    def solved(state: HandState) -> DecisionValues | None:
+    def solved(state: HandState) -> "DecisionValues | None":
         with _available(agent, PokernetsError, PolicyUnavailable):
             return agent.solved_values(state, seat)
 
