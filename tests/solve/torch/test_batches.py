@@ -136,11 +136,13 @@ def test_a_batch_that_does_not_fit_is_cut(monkeypatch: pytest.MonkeyPatch, capsy
     expected = solver("cpu", iterations=2).together(requests)
     for Small.most in (1, 0):  # at 0 the CPU's kernels solve
         sizes.clear()
+        torch_batches.engine.cache_clear()
         for solution, other in zip(solver("torch", iterations=2).together(requests), expected, strict=True):
             assert_alike(solution, other)
         assert sizes == [4, 2, 1, 1, 2, 1, 1]
         assert capsys.readouterr().err.count("ran out of memory") == 1
     Small.most = 4
+    torch_batches.engine.cache_clear()
     monkeypatch.setattr(torch_batches, "room", lambda device: 2.4 * torch_batches.bytes_needed(game(requests[0])))
     sizes.clear()
     solver("torch", iterations=2).together(requests)
