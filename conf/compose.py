@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from poker.run.errors import PokernetsError, of_user_code
+from poker.store.naming import importable
 
 CONF = Path(__file__).resolve().parent
 _KEPT = "what was written is kept, and the same command continues where it can"
@@ -21,7 +22,8 @@ _FREE_SPACE = "free space there, or write to another disk with outputs=DIR and r
 
 
 def _fastest_precision(accelerator: str) -> str:
-    return str(get_method("models.training.run.fastest_precision")(accelerator))  # its import takes seconds
+    method = get_method(importable("models.training.run.fastest_precision"))  # its import takes seconds
+    return str(method(accelerator))
 
 
 OmegaConf.register_new_resolver("fastest_precision", _fastest_precision, replace=True)
