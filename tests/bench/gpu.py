@@ -99,39 +99,14 @@ def _kuhn() -> VectorGame:
     return VectorGame(build_tree(Betting.start(kuhn())))
 
 
-TINY = Sizes(
-    repeats=1,
-    spot="kuhn",
-    exploitability=0.3,
-    rivers=1,
-    river_hands=40,
-    rivers_exploitability=0.3,
-    boards=1,
-    subgames=1,
-    iterations=1,
-    tables=2,
-    processes=1,
-    settings=("scale=laptop", "search.menu.flop=[[a],[]]", "search.solver.iterations=[2,2,2,2]", "leaves.clusters=4"),
-    grids=2,
-    leaves=2,
-    clusters=4,
-    shard_rows=2000,
-    epoch_rows=2000,
-    batch_rows=(512,),
-    flop_game=_kuhn,
-    flop_mbb=200.0,
-)
+TINY = Sizes(**json.loads(Path(__file__).with_suffix(".json").read_text()), flop_game=_kuhn)
 
 
 def spot(device: str, sizes: Sizes) -> list[Found]:
     """A reference spot; `with_set_up` counts its tensors and the way back too."""
     game = spot_game(sizes.spot) if sizes.spot in SPOTS else _kuhn()
-    return [
-        {
-            "name": f"{sizes.spot} to {100 * sizes.exploitability:g}% of the pot",
-            **_solved(game, device, sizes.exploitability, sizes),
-        }
-    ]
+    name = f"{sizes.spot} to {100 * sizes.exploitability:g}% of the pot"
+    return [{"name": name, **_solved(game, device, sizes.exploitability, sizes)}]
 
 
 def rivers(device: str, sizes: Sizes) -> list[Found]:
@@ -163,10 +138,15 @@ def rivers(device: str, sizes: Sizes) -> list[Found]:
     return [{**row, "games_made_in": posed, **_iteration(batch, sizes.iterations)}]
 
 
+def _match(device: str, sizes: Sizes, artifacts: Path) -> Any:
+    """Configuration of a match of the depth-limited agent."""
+    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
+    return compose("evaluate", [*settings, *sizes.settings])
+
+
 def subgames(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
     """Flop rounds after a raise and a call with every hand, the menu and the leaf net of the agent, as one batch."""
-    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
-    config = compose("evaluate", [*settings, *sizes.settings])
+    config = _match(device, sizes, artifacts)
     game, rng = build(config.game), np.random.default_rng(1)
     agent = next(spec for spec in build(config.agent) if spec.name == "depth_limited").build(game)
     boards = [tuple(sorted(rng.choice(52, 3, replace=False).tolist())) for _ in range(sizes.boards)]
@@ -194,9 +174,8 @@ def whole_flop(device: str, sizes: Sizes) -> list[Found]:
     for rivers in (5, None):
         options = {"cards": 3, "rivers": rivers, "memory_limit": NO_LIMIT}
         game = spot_game(sizes.spot, **options) if sizes.spot in SPOTS else _kuhn()
-        name = (
-            f"wide flop, {rivers or 'all'} rivers after each turn, to {100 * sizes.rivers_exploitability:g}% of the pot"
-        )
+        name = f"wide flop, {rivers or 'all'} rivers after each turn"
+        name += f", to {100 * sizes.rivers_exploitability:g}% of the pot"
         rows.append({"name": name, **_solved(game, device, sizes.rivers_exploitability, sizes)})
     return rows
 
@@ -210,8 +189,7 @@ def flop(device: str, sizes: Sizes) -> list[Found]:
 
 def _play(device: str, sizes: Sizes, artifacts: Path, deals: range) -> tuple[int, int]:
     """Play deals at once, each in both seats; return the numbers of hands and of incidents."""
-    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.solver.device={device}"]
-    config = compose("evaluate", [*settings, *sizes.settings])
+    config = _match(device, sizes, artifacts)
     specs = {spec.name: spec for spec in build(config.agent)}
     lineup = LineUp(("depth_limited", "depth_limited"))
     worker = Worker(Rotation(build(config.game), config.seed, 1), specs, tables=2 * len(deals))
@@ -239,13 +217,7 @@ def inference(device: str, sizes: Sizes) -> list[Found]:
     parts = [GridParts(*(rng.random(shape, np.float32) for shape in shapes)) for _ in range(sizes.grids)]
     grids = [(each, rng.random((sizes.leaves, 6), np.float32)) for each in parts]
     rows = sizes.grids * sizes.leaves * number**2
-    results = [
-        {
-            "name": "leaf rows, from grids",
-            "value": rows / _least(partial(runner.grid_values, grids), sizes.repeats),
-            "unit": "rows/s",
-        }
-    ]
+    from_grids = rows / _least(partial(runner.grid_values, grids), sizes.repeats)
     there = torch.rand((min(rows, 1 << 18), inputs.SIZE), device=torch_device(device))
     net = Mlp(inputs.SIZE, _HIDDEN, 4).to(there.device)
 
@@ -253,26 +225,17 @@ def inference(device: str, sizes: Sizes) -> list[Found]:
         with torch.inference_mode():
             net(there)[0].cpu()
 
-    return [
-        *results,
-        {"name": "leaf rows, on the device", "value": len(there) / _least(forward, sizes.repeats), "unit": "rows/s"},
-    ]
+    on_device = len(there) / _least(forward, sizes.repeats)
+    values = {"leaf rows, from grids": from_grids, "leaf rows, on the device": on_device}
+    return [{"name": name, "value": value, "unit": "rows/s"} for name, value in values.items()]
 
 
 def _epoch(data: LeafData, accelerator: str, precision: Any) -> None:
     """Train a new net for one epoch."""
     optimizer = partial(torch.optim.Adam, lr=1e-3, fused=True)
-    trainer = lightning.Trainer(
-        accelerator=accelerator,
-        devices=1,
-        max_epochs=1,
-        precision=precision,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        limit_val_batches=0,
-    )
+    silent = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
+    settings: dict[str, Any] = {**dict.fromkeys(silent, False), "limit_val_batches": 0}
+    trainer = lightning.Trainer(accelerator=accelerator, devices=1, max_epochs=1, precision=precision, **settings)
     trainer.fit(LeafModule(Mlp(inputs.SIZE, _HIDDEN, 4), torch.nn.HuberLoss(), optimizer), datamodule=data)
 
 

@@ -49,30 +49,8 @@ from poker.tree.translation import on_actions
 from tests.bench.record import record
 
 FLOPS = Path(__file__).with_suffix(".json")
-_TO_THE_END = [
-    "search=strong",
-    "search.menu.flop=[[0.5,1.0],[1.0],[a]]",
-    "search.ahead.turn=[[1.0],[1.0],[]]",
-    "search.ahead.river=[[1.0],[1.0],[]]",
-    "search.flops.fewer_ahead.turn=[[1.0],[]]",
-    "search.flops.fewer_ahead.river=[[1.0],[]]",
-]
-PLAYS: Mapping[str, tuple[str, list[str]]] = {
-    "net, four values": ("depth_limited", ["search=demo"]),
-    "net, one value": ("naive", ["search=demo"]),
-    "rollouts, four values": ("depth_limited_rollout", ["search=demo"]),
-    "blueprint": ("blueprint", ["search=demo"]),
-    "search=strong": ("depth_limited", _TO_THE_END),
-    "search=strong, no hand left out": ("depth_limited", [*_TO_THE_END, "search.flops.unlikely=0.0"]),
-    **{
-        f"{rivers} rivers": (
-            "depth_limited",
-            [*_TO_THE_END, "search.flops.work=1e15", f"search.flops.rivers=[{rivers},{rivers}]"],
-        )
-        for rivers in (3, 6)
-    },
-    "whole solution": ("", []),
-}
+PLAYS: Mapping[str, tuple[str, list[str]]] = json.loads(FLOPS.with_name("six_flops_plays.json").read_text())
+"""The agent and its settings, by way to play."""
 _PRECISION, _MOST, _LATER = 0.0005, 300, 100
 """Precision of the whole solution in pots, its most iterations, and the iterations of later rounds."""
 _DEEP = 15

@@ -63,23 +63,20 @@ def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
         for threads, key in ((THREADS, "two_threads"), (1, "one_thread")):
             (seconds, iterations), peer = _solve(game, float(target) / 100, threads, spot["config"])
             reference = peer or spot[f"reference_seconds_{key}"][target]
-            rows.append(
-                {
-                    "name": f"{name}: to {target}% of pot, {'two threads' if threads > 1 else 'one thread, CPU'}",
-                    "value": seconds,
-                    "unit": "s",
-                    "iterations": iterations,
-                    "reference": reference["seconds"],
-                    "reference_iterations": reference["iterations"],
-                    "reference_on": REFERENCE_ON,
-                    "of_reference": seconds / reference["seconds"],
-                }
-            )
+            name_of_row = f"{name}: to {target}% of pot, {'two threads' if threads > 1 else 'one thread, CPU'}"
+            row = _beside(name_of_row, seconds, reference["seconds"], REFERENCE_ON)
+            rows.append({**row, "iterations": iterations, "reference_iterations": reference["iterations"]})
     each = cpu_seconds_per_iteration(game, ITERATIONS)
     rows.append({"name": f"{name}: iteration, one thread", "value": 1e3 * each, "unit": "ms"})
     rows.append({"name": f"{name}: hand-action", "value": 1e9 * each / game.hand_actions, "unit": "ns"})
     rows.append({"name": f"{name}: memory of the solver", "value": game.bytes(3) / 2**20, "unit": "MiB"})
     return rows
+
+
+def _beside(name: str, seconds: float, reference: float, machine: str) -> dict[str, Any]:
+    """A row with seconds beside those of a reference."""
+    row = {"name": name, "value": seconds, "unit": "s", "reference": reference, "reference_on": machine}
+    return {**row, "of_reference": seconds / reference}
 
 
 def _solve(
@@ -116,16 +113,8 @@ def _flop_holdem() -> list[dict[str, Any]]:
         seconds.append((time.perf_counter() - begin) / ITERATIONS)
     for threads, value in (("two", min(seconds)), ("one", cpu_seconds_per_iteration(game, 1))):
         reference = golden[f"{threads}_thread{'s' if threads == 'two' else ''}"]
-        rows.append(
-            {
-                "name": f"flop hold'em: iteration, {threads} thread{'s' if threads == 'two' else ''}",
-                "value": value,
-                "unit": "s",
-                "reference": reference,
-                "reference_on": "another machine, once",
-                "of_reference": value / reference,
-            }
-        )
+        name = f"flop hold'em: iteration, {threads} thread{'s' if threads == 'two' else ''}"
+        rows.append(_beside(name, value, reference, "another machine, once"))
     peak = peak_memory() / 2**20
     rows.append({"name": "flop hold'em: peak memory of the process", "value": peak, "unit": "MiB"})
     return rows
