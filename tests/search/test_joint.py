@@ -21,6 +21,7 @@ from poker.solve.solver import DepthLimitedSolver
 from poker.solve.types import Request, SolverSettings
 from poker.solvers.vector.game import estimated_hand_actions
 from poker.tree import bet_menu, build_tree
+from tests.cases import cases
 from tests.games import HEADS_UP as RULES
 from tests.games import load_menu
 from tests.search.even_leaf import EvenLeaf, even_solver
@@ -98,20 +99,15 @@ def test_an_unknown_raise_is_valued(agent: DepthLimitedAgent) -> None:
     assert np.isfinite(values)
 
 
-@pytest.mark.parametrize(
-    ("rivers", "iterations", "expected", "has_later_bets"),
-    [(4, 10, 4, True), (9, 10, 5, True), (1, 10, 3, False), (0.1, 10, 3, False)],
-)
-def test_the_work_decides_on_rivers_and_bets(
-    rivers: float, iterations: int, expected: int, has_later_bets: bool
-) -> None:
+@cases
+def test_the_work_decides_on_rivers_and_bets(rivers: float, expected: int, has_later_bets: bool) -> None:
     """Between 3 and 5 rivers; where fewer are affordable the tree has no later bets."""
     root, hands = Betting.parse(RULES, "r300c/"), (100, 200)
     trees = [build_tree(root, MENU.until(1, ahead)) for ahead in (MENU, FEWER)]
     one, two = (estimated_hand_actions(trees[0], hands, number) for number in (1, 2))
-    work = iterations * (one + (rivers - 1) * (two - one)) * 1.001
+    work = 10 * (one + (rivers - 1) * (two - one)) * 1.001
     flops = replace(FLOPS, work=work, rivers=(3, 5))
-    tree, number = flops.sized(trees[0], lambda: trees[1], hands, iterations)
+    tree, number = flops.sized(trees[0], lambda: trees[1], hands, 10)
     assert (tree is trees[0]) == has_later_bets
     assert number == expected or not has_later_bets
     assert flops.iterations_of(int(work), 10) == FLOPS.iterations
@@ -123,14 +119,7 @@ def test_rivers_go_from_the_least_to_the_most() -> None:
         replace(FLOPS, rivers=(5, 3))
 
 
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ({"seconds_per_decision": 1.0}, r"search\.flops\.work"),  # the hint would no longer be the move
-        ({"safety": "resolve"}, r"search\.safety=unsafe"),
-        ({"follow": False}, r"search\.follow=true"),
-    ],
-)
+@cases
 def test_settings_that_a_joint_search_cannot_honour_are_refused(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(PokernetsError, match=named):
         even_solver(**JOINT, **settings)
@@ -153,26 +142,16 @@ def joint_search(noise: float = 0.0) -> tuple[JointSearch, JointRounds]:
     return JointSearch(RULES, 0, rounds, opponent_noise=noise, remembered=99, follow=True, both_sides=1), rounds
 
 
-@pytest.mark.parametrize(
-    ("line", "solves"),
-    [
-        ("", [(1, "")]),
-        ("r200", [(1, ""), (0, "")]),  # the player who has not acted follows a solve from the round's root
-        ("r200r600", [(1, ""), (0, "")]),
-        ("r200r600r1800", [(1, ""), (0, "")]),
-        ("r277", [(1, ""), (1, ""), (0, "")]),  # both solve from the root again, with this raise
-        ("r200r611", [(1, ""), (0, ""), (0, "r200"), (1, "r200")]),
-    ],
-)
+@cases
 def test_each_player_follows_a_solve_that_starts_before_the_opponents_action(
-    line: str, solves: list[tuple[int, str]]
+    line: str, solves: tuple[tuple[int, str], ...]
 ) -> None:
     search, rounds = joint_search()
     betting = Betting.parse(RULES, line)
     solution = search.solution(betting, ())
     assert solution.request is not None
     assert solution.request.searcher == betting.to_act
-    assert [(request.searcher, request.root.text()) for request in rounds.requests] == solves
+    assert tuple((request.searcher, request.root.text()) for request in rounds.requests) == solves
 
 
 def test_one_solve_of_the_other_player_serves_every_action_of_the_menu() -> None:

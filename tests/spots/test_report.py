@@ -24,6 +24,7 @@ from poker.spots.report import run
 from poker.spots.solution import load_solution
 from poker.spots.spots import read_spot, spot_of
 from poker.store.provenance import configured
+from tests.cases import cases
 from tests.games import resolve
 from tests.report.test_scalars import read_scalars
 from tests.solvers.games import SPOTS
@@ -95,16 +96,7 @@ def test_what_is_no_number_and_too_many_sizes_are_refused(key: str, value: Any, 
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"pot": "500000000", "stack": "500000000"},
-        {"stack": "1000000"},
-        {"pot": "1", "stack": "64", "bet": "1c", "raise": "1c"},
-        {"bet": "9" * 308 + "%", "pot": "400000000"},
-        {"oop_range": "AA,KK:1e-45", "ip_range": "QQ:1e-6"},
-    ],
-)
+@cases
 def test_values_of_the_largest_spots_add_up_to_the_pot(changes: dict[str, str]) -> None:
     spot = spot_of({**SPOT, **changes})
     solver = VectorSolver(spot.game(), threads=1)

@@ -20,6 +20,7 @@ from poker.solvers.blueprint import Blueprint
 from poker.studio.hands.review import Advice, Reviews
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
+from tests.cases import cases
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_3p")
@@ -81,20 +82,7 @@ def test_searches_begin_where_few_are_left(agent: DepthLimitedRingAgent) -> None
         assert root == (Betting.parse(six, turn) if few else None)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "r225cc/",
-        "r225cc/r500",
-        "r225cc/r500c",
-        "r225cc/ccc/r999f",
-        "r225cc/ccc/r700cc/c",
-        "r225fc/cr525c/",
-        "r225fc/cr525c/cr1111",
-        "r225fc/cr525c/cr1800c/",
-        LINE + "c/r3333",
-    ],
-)
+@cases
 def test_rounds_are_solved_with_real_bets(agent: DepthLimitedRingAgent, line: str) -> None:
     state = at(line)
     actions, probs = agent.policy(state)

@@ -16,6 +16,7 @@ from poker.run.errors import PokernetsError
 from poker.solvers.sampling.tree import sampling_tree
 from poker.solvers.sampling.uct import Uct, exploration
 from poker.tree import build_tree
+from tests.cases import cases
 from tests.games import load_rules
 from tests.solvers.sampling.test_tree import three_players
 
@@ -103,15 +104,7 @@ def test_untried_actions_come_first_then_the_better_one() -> None:
     assert counts[0, call] < 0.02 * counts[0, fold]
 
 
-@pytest.mark.parametrize(
-    ("mixing", "share"),
-    [
-        ({"eta": 0.9, "gamma": 0.0, "decay": 0.0}, 0.9),
-        ({"eta": 0.9, "gamma": 0.0, "decay": 0.0002}, 0.9 / 3),
-        ({"eta": 0.9, "gamma": 0.6, "decay": 0.0002}, 0.6),
-        ({"eta": 0.9, "gamma": 0.1, "decay": 1.0}, 0.1),
-    ],
-)
+@cases
 def test_smooth_uct_explores_with_the_share_of_the_paper(mixing: dict[str, float], share: float) -> None:
     """[SUCT] algorithm 2: UCT acts with probability max(gamma, eta / (1 + d sqrt(N))), here for N = 10^8; else the
     counts do, which have met the better action hardly ever."""
