@@ -22,6 +22,7 @@ from poker.solve.types import NodePolicy, Request, SolverSettings
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import HEADS_UP as RULES
 from tests.games import load_menu, load_rules
+from tests.given import given
 from tests.opponents.fixed import FixedFrequencies
 
 BOARD = parse_cards("2cKdAh7s9h")
@@ -81,8 +82,7 @@ def first_raise(nested: NestedSearch, rules: Rules) -> int:
 
 def from_start(rounds: RandomRounds, rules: Rules, state: Betting) -> NodePolicy:
     """The policy at `state` of the round solved from the start."""
-    policy = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(state)
-    assert policy is not None
+    policy = given(rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(state))
     return policy
 
 
@@ -100,8 +100,7 @@ def test_bet_of_another_size_is_put_into_the_tree_and_answered_by_that_solution(
     state = played(rules, [277])
     policy = nested.policy(state, ())
     assert rounds.calls == [("", (), (277,))]
-    expected = rounds(Request(Betting.start(rules), (), start_ranges(rules), 0, (277,))).at(state)
-    assert expected is not None
+    expected = given(rounds(Request(Betting.start(rules), (), start_ranges(rules), 0, (277,))).at(state))
     np.testing.assert_array_equal(policy.probs, expected.probs)
 
 
@@ -121,8 +120,7 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
     ranges = observe_board(ranges, BOARD[:3])
     np.testing.assert_array_equal(rounds.ranges[1], ranges)
     flop = played(rules, [raise_to, CALL])
-    check = rounds(Request(flop, BOARD[:3], ranges, 1)).at(flop)
-    assert check is not None
+    check = given(rounds(Request(flop, BOARD[:3], ranges, 1)).at(flop))
     expected = observe_action(ranges, 0, check.probability(CALL), 0.03, len(check.actions))
     np.testing.assert_array_equal(nested.belief(state, BOARD[:3]).ranges, expected)
 
@@ -359,8 +357,7 @@ def test_a_decision_ends_in_time_however_many_solves_it_needs() -> None:
         with clock.decision():
             end = time.now + 10.0
             for _ in range(8):
-                seconds = clock.for_solve()
-                assert seconds is not None
+                seconds = given(clock.for_solve())
                 time.now += seconds
             assert end - 0.02 < time.now < end + 0.08
 
@@ -374,8 +371,7 @@ def test_hands_take_no_more_than_their_seconds_on_average() -> None:
             before = time.now
             with clock.decision():
                 for _ in range(rng.integers(1, 3)):
-                    seconds = clock.for_solve()
-                    assert seconds is not None
+                    seconds = given(clock.for_solve())
                     time.now += seconds
             longest = max(longest, time.now - before)
         assert time.now - begun <= 7.0 * (hand + 1)
@@ -392,8 +388,7 @@ def test_what_took_too_long_is_saved_by_the_decisions_after_it() -> None:
     for _ in range(2):
         clock.start_hand()
         with clock.decision():
-            seconds = clock.for_solve()
-            assert seconds is not None
+            seconds = given(clock.for_solve())
             assert seconds < 0.1
     for _ in range(2):
         clock.start_hand()

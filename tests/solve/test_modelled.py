@@ -23,6 +23,7 @@ from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, Gadget, Kind, bet_menu, build_tree
 from tests.games import HEADS_UP as RULES
+from tests.given import given
 from tests.opponents.fixed import FixedFrequencies
 from tests.solvers.games import small_holdem
 
@@ -43,8 +44,7 @@ def first_policy(modelled: Modelled | None, safety: str = "unsafe", concede: flo
     root, ranges = river(), observe_board(start_ranges(RULES), RIVER)
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (100,), 1), safety)
     alternatives = None if concede is None else np.full(RULES.num_hands, concede, np.float32)
-    policy = solve(Request(root, RIVER, ranges, root.to_act, (), alternatives, modelled)).at(root)
-    assert policy is not None
+    policy = given(solve(Request(root, RIVER, ranges, root.to_act, (), alternatives, modelled)).at(root))
     return policy
 
 
@@ -62,8 +62,7 @@ def test_the_modelled_part_and_the_range_follow_bayes() -> None:
     rng = np.random.default_rng(1)
     betting, actions, noise = Betting.start(RULES), (FOLD, CALL, 200), 0.1
     model = FixedFrequencies(folds=0.2, raises=0.5, confidence=0.8)
-    modelled = Exploit(0.6, model).start(RULES)
-    assert modelled is not None
+    modelled = given(Exploit(0.6, model).start(RULES))
     held, weights, capped = np.full(RULES.num_hands, 0.6), np.ones(RULES.num_hands), False
     for action in (200, CALL):
         free = rng.random(RULES.num_hands)
@@ -165,8 +164,7 @@ def test_a_model_counts_as_far_as_it_is_trusted() -> None:
     certain = Exploit(1.0, model, by_confidence=False, trust=0.0)
     assert certain.probs(river(), [RIVER], actions, hands)[1] == 1.0
     for exploit, counts in ((trusting, True), (certain, True), (Exploit(1.0, model, trust=0.0), False)):
-        modelled = exploit.start(RULES)
-        assert modelled is not None
+        modelled = given(exploit.start(RULES))
         assert modelled.counts == counts
 
 

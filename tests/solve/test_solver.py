@@ -22,6 +22,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, bet_menu, build_tree
 from tests.games import HEADS_UP as RULES
+from tests.given import given
 
 RIVER = parse_cards("2cKdAh7s9h")
 MENU = bet_menu(preflop=[[]], flop=[[]], turn=[[]], river=[[1.0], []])
@@ -71,8 +72,7 @@ def test_ranges_whose_likely_hands_block_each_other_are_solved_whole() -> None:
     same, other = np.flatnonzero(observe_board(start_ranges(RULES), RIVER)[0] > 0)[[0, -1]]
     ranges[:, same], ranges[:, other] = 1.0, 1e-7
     solution = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))(Request(root, RIVER, ranges, 0))
-    first = solution.at(root)
-    assert first is not None
+    first = given(solution.at(root))
     assert not np.all(first.probs[[same, other]] == 0.5)
 
 
@@ -173,8 +173,7 @@ def test_unsafe_solutions_carry_nothing() -> None:
 
 
 def test_values_at_a_decision_of_the_opponent_are_those_of_the_best_action(turn: RoundSolution) -> None:
-    concessions = turn.concessions
-    assert concessions is not None
+    concessions = given(turn.concessions)
     children = [values for path, values in concessions.values.items() if len(path) == 2 and path[0] == CALL]
     assert len(children) >= 2
     folded = np.stack([concessions.values[(CALL,)], *children])
@@ -185,8 +184,7 @@ def follow(solution: RoundSolution, line: tuple[int, ...]) -> tuple[Betting, Ran
     """State and ranges after a line of the turn."""
     betting, ranges = TURN_ROOT, turn_ranges()
     for action in line:
-        policy = solution.at(betting)
-        assert policy is not None
+        policy = given(solution.at(betting))
         noise, actions = 0.02 * (policy.player != SEARCHER), len(policy.actions)
         ranges = observe_action(ranges, policy.player, policy.probability(action), noise, actions)
         betting = betting.apply(action)
@@ -197,28 +195,23 @@ def follow(solution: RoundSolution, line: tuple[int, ...]) -> tuple[Betting, Ran
 def test_a_river_solved_safely_concedes_no_hand_more(turn: RoundSolution, line: tuple[int, ...]) -> None:
     betting, ranges = follow(turn, line)
     ranges = observe_board(ranges, RIVER)
-    alternatives = turn.alternatives(betting, RIVER)
-    assert alternatives is not None
+    alternatives = given(turn.alternatives(betting, RIVER))
     river = solver("resolve", 800)(Request(betting, RIVER, ranges, SEARCHER, (), alternatives))
     assert river.concessions is not None
     margin = (alternatives - river.concessions.values[()])[ranges[1 - SEARCHER] > 0]
     assert np.nanmin(margin) > -0.01 * betting.pot
-    free = solver("resolve", 800)(Request(betting, RIVER, ranges, SEARCHER)).concessions
-    assert free is not None
+    free = given(solver("resolve", 800)(Request(betting, RIVER, ranges, SEARCHER)).concessions)
     worse = (alternatives - free.values[()])[ranges[1 - SEARCHER] > 0]
     assert np.nanmin(worse) < np.nanmin(margin)
 
 
 def test_an_off_tree_bet_gains_the_opponent_nothing(turn: RoundSolution) -> None:
     betting, ranges = follow(turn, (CALL,))
-    alternatives = turn.alternatives(betting, TURN)
-    assert alternatives is not None
+    alternatives = given(turn.alternatives(betting, TURN))
     bet = 555
-    policy = turn.at(betting)
-    assert policy is not None
+    policy = given(turn.at(betting))
     assert bet not in policy.actions
-    inserted = solver("resolve", 300)(Request(betting, TURN, ranges, SEARCHER, (bet,), alternatives)).concessions
-    assert inserted is not None
+    inserted = given(solver("resolve", 300)(Request(betting, TURN, ranges, SEARCHER, (bet,), alternatives)).concessions)
     gained = (inserted.values[(bet,)] - alternatives)[ranges[1 - SEARCHER] > 0]
     assert np.nanmax(gained) < 0.02 * betting.pot
 
@@ -233,8 +226,7 @@ def test_what_is_conceded_does_not_depend_on_the_size_of_a_chip() -> None:
             betting = betting.apply(chips * action)
         solution = solver("resolve", 10)(Request(betting, TURN, turn_ranges(), SEARCHER))
         betting = betting.apply(900 * chips).apply(CALL)
-        alternatives = solution.alternatives(betting, RIVER)
-        assert alternatives is not None
+        alternatives = given(solution.alternatives(betting, RIVER))
         by_unit.append(alternatives / np.float32(chips))
     assert np.nanmax(64 * by_unit[0]) > np.finfo(np.float16).max
     np.testing.assert_array_equal(by_unit[1], by_unit[0])

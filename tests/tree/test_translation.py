@@ -16,6 +16,7 @@ from poker.tree import BettingTree, Kind, bet_menu, build_tree
 from poker.tree.translation import HistoryTranslator, pseudo_harmonic, translate
 from tests.cases import cases
 from tests.games import HEADS_UP, load_menu, load_rules
+from tests.given import given
 from tests.random_play import nolimit
 
 
@@ -40,8 +41,7 @@ def test_bets_of_the_tree_are_rounded_as_those_of_menus() -> None:
     menu = bet_menu(preflop=[["3x"], []], flop=[[0.75], []], turn=[[]], river=[[]])
     tree, state = build_tree(Betting.start(HEADS_UP), menu), Betting.parse(HEADS_UP, "r301c/")
     translator = HistoryTranslator(tree, seed=1)
-    node = translator.node(state)
-    assert node is not None
+    node = given(translator.node(state))
     assert translator.real_actions(node, state)[1:] == menu.raise_totals(state) == (753,)
 
 
@@ -120,8 +120,7 @@ def six() -> BettingTree:
 @cases
 def test_tables_of_six_are_read_as_the_tree_has_them(six: BettingTree, text: str, read: str) -> None:
     state = Betting.parse(six.rules, text)
-    node = HistoryTranslator(six, seed=1).node(state)
-    assert node is not None
+    node = given(HistoryTranslator(six, seed=1).node(state))
     assert Betting.parse(six.rules, read) == six.betting(node)
     assert all(state.legal().allows(action) for action in HistoryTranslator(six, 1).real_actions(node, state))
 

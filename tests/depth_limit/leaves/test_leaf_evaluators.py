@@ -31,6 +31,7 @@ from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import HEADS_UP as RULES
 from tests.games import load_rules
+from tests.given import given
 from tests.search.even_leaf import even_solver
 
 FLOP = parse_cards("2c7cJh")
@@ -294,12 +295,10 @@ def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, men
     leaf = NetLeaf(net=net, clusters=16)
     solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), 1))
     solution = solve(Request(flop_root, FLOP, RANGES, 0, (450,)))
-    root = solution.at(flop_root)
-    assert root is not None
+    root = given(solution.at(flop_root))
     assert 450 in root.actions
     assert root.probs.shape == (NUM_HANDS, len(root.actions))
     np.testing.assert_allclose(root.probs.sum(axis=1), 1.0, rtol=1e-4)
-    reply = solution.at(flop_root.apply(450))
-    assert reply is not None
+    reply = given(solution.at(flop_root.apply(450)))
     assert reply.player == 1
     assert solution.at(flop_root.apply(CALL).apply(CALL)) is None

@@ -17,6 +17,7 @@ from poker.tree import bet_menu
 from poker.tree.translation import on_actions
 from tests.cases import cases
 from tests.games import SIX
+from tests.given import given
 
 BOARD = parse_cards("AhKd7c7s")
 
@@ -33,16 +34,13 @@ def test_two_left_are_solved_by_the_heads_up_engine() -> None:
     root = Betting.parse(SIX, "fr225ffcc/cr525fc/")
     ranges = observe_board(start_ranges(SIX), BOARD)
     solution = solver(Request(root, BOARD, ranges, 1, (1111,)))
-    rest = HeadsUpRest.of(root, solver.to_the_end)
-    assert rest is not None
+    rest = given(HeadsUpRest.of(root, solver.to_the_end))
     wanted = solver.heads_up(Request(rest.root, BOARD, ranges[:2], 1, (1111 + rest.offset,)))
     assert len(solution.policies) == len(wanted.policies)
-    first = solution.at(root)
-    assert first is not None
+    first = given(solution.at(root))
     assert first.player == 0
     assert 1111 in first.actions
-    after = solution.at(root.apply(1111))
-    assert after is not None
+    after = given(solution.at(root.apply(1111)))
     assert after.player == 1
     assert np.array_equal(after.probs, wanted.policies[1111 + rest.offset,].probs)
 
@@ -67,8 +65,7 @@ def test_a_round_that_begins_with_two(text: str, begins: str | None) -> None:
 def test_chips_of_the_two_alone() -> None:
     """A third player left 225 in the pot of 1,275 chips: half of the pot is taken to be each player's."""
     real = Betting.parse(SIX, "fr225ffcc/cr525fc/cr1275r4000")
-    rest = HeadsUpRest.of(real, TURN)
-    assert rest is not None
+    rest = given(HeadsUpRest.of(real, TURN))
     assert rest.players == (0, 1)
     alone = rest.betting(real)
     assert rest.root.committed == (637, 637)

@@ -26,6 +26,7 @@ from poker.run.errors import PokernetsError
 from tests.cases import cases
 from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, sit_down
 from tests.games import HEADS_UP, load_rules
+from tests.given import given
 from tests.report.test_report import check
 from tests.test_pokerkit import replay_in_pokerkit
 
@@ -326,8 +327,7 @@ def test_partial_reads_many_lines_at_once_comments_and_line_ends() -> None:
         assert line.read(10) == f"{STATES[3]}:c"
         finish_hand(dealer)
 
-    seat, _ = played(script)
-    assert seat is not None
+    seat = given(played(script)[0])
     assert (seat.hands, seat.failures, seat.chips) == (1, [], [-50])
 
 
@@ -340,8 +340,7 @@ def test_a_repeated_state_is_answered_alike_and_rubbish_is_ignored_or_called() -
         assert line.read(10) == f"{STATES[0]}:c"
         finish_hand(dealer)
 
-    seat, _ = played(script)
-    assert seat is not None
+    seat = given(played(script)[0])
     assert (seat.hands, len(seat.failures)) == (1, 3)
 
 
@@ -370,8 +369,7 @@ def test_a_client_counts_as_the_dealer_does() -> None:
     def script(dealer: Dealer, line: LineConnection) -> None:
         dealer.send(b"MATCHSTATE:1:0:cfc/cc/cc/cc:|AhKd|AsKh/QcJd9h/4s/5c\r\n")
 
-    seat, _ = played(script, load_rules("holdem_limit_3p"))
-    assert seat is not None
+    seat = given(played(script, load_rules("holdem_limit_3p"))[0])
     assert (seat.chips, seat.failures) == ([2.5], [])
 
 
@@ -415,8 +413,7 @@ def test_a_line_that_is_too_long_is_told_and_the_match_goes_on() -> None:
         assert line.read(10) == f"{STATES[0]}:c"
         finish_hand(dealer)
 
-    seat, _ = played(script)
-    assert seat is not None
+    seat = given(played(script)[0])
     assert (seat.hands, len(seat.chips)) == (1, 1)
     assert ["of more than 4096 bytes" in item.error for item in seat.failures] == [True, True]
 
@@ -434,8 +431,7 @@ def test_a_client_says_what_it_does_and_where_its_notes_are(capsys: pytest.Captu
         line.read(10)
         finish_hand(dealer)
 
-    seat, _ = played(script)
-    assert seat is not None
+    seat = given(played(script)[0])
     said = capsys.readouterr().err.splitlines()
     assert any(line.endswith("and waits for the first hand") for line in said)
     command = f"{COMMANDS['evaluate']} evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]"
