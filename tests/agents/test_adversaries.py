@@ -20,6 +20,7 @@ from poker.run.errors import PokernetsError
 from poker.solvers.best_response.public import best_response
 from poker.tree import BetMenu, bet_menu
 from tests.agents.solved_turn import SolvedTurn
+from tests.cases import cases
 from tests.evaluation.small_games import RandomPolicy, best_response_value, profile_value
 from tests.games import load_rules
 from tests.solvers.games import SPOTS
@@ -84,9 +85,7 @@ def play(rules: Rules, agents: list[Agent], hands: int, seed: int) -> float:
     return chips / (rules.num_players * hands)
 
 
-@pytest.mark.parametrize(
-    ("game", "won"), [("holdem_limit_2p", 750), ("holdem_nolimit_2p", 750), ("holdem_nolimit_6p", 1250)]
-)
+@cases
 def test_always_fold_loses_the_blinds(game: str, won: float) -> None:
     rules = load_rules(game)
     folder = AlwaysFold()
@@ -141,12 +140,8 @@ def test_a_decision_is_made_once() -> None:
 
 MENU = bet_menu(turn=[0.75], river=[0.75])
 PLANS = LookAheadActions([], plans_from=2, menu=MENU, ahead=MENU)
-SPOT = {
-    **SPOTS["t2_turn_wide"]["config"],
-    "stack": "150",
-    "oop_range": "AA,KTs,87s,T8s,A5s",
-    "ip_range": "KQs,99,86s,A4s",
-}
+NARROW = {"stack": "150", "oop_range": "AA,KTs,87s,T8s,A5s", "ip_range": "KQs,99,86s,A4s"}
+SPOT = SPOTS["t2_turn_wide"]["config"] | NARROW
 
 
 @pytest.mark.parametrize(("plans_from", "checks_down"), [(0, 0), (1, 1), (1, 0)])
@@ -198,17 +193,8 @@ def test_plans_take_one_card_of_each_block_of_ranks_and_suits_by_turns() -> None
     assert chances[bets].mean() > chances[probs[:, 0] > 0].mean() + 0.2
 
 
-def test_what_a_plan_cannot_be() -> None:
-    def planner(game: str, **changes: Any) -> LookAheadResponse:
-        opponent = RandomAgent(name="random", raises=())
-        return LookAheadResponse(
-            name="ahead", game=load_rules(game), opponent=opponent, actions=replace(PLANS, **changes)
-        )
-
-    for game, changes, message in (
-        ("leduc_3p", {}, "`ahead` plays heads-up games; 'leduc_3p' has 3 players"),
-        ("leduc", {"cards": 0}, "must be at least 1, or null for all, not 0"),
-        ("leduc", {"neglect": 1}, "between 0 and 1, not 1"),
-    ):
-        with pytest.raises(PokernetsError, match=message):
-            planner(game, **changes)
+@cases
+def test_what_a_plan_cannot_be(game: str, changes: dict[str, Any], message: str) -> None:
+    rules, opponent = load_rules(game), RandomAgent(name="random", raises=())
+    with pytest.raises(PokernetsError, match=message):
+        LookAheadResponse(name="ahead", game=rules, opponent=opponent, actions=replace(PLANS, **changes))

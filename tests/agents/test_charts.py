@@ -1,6 +1,7 @@
 """Charts before the flop, and a blueprint at a table of six: what hands do on the charts, and where neither helps."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,27 +35,16 @@ def charts(agent: BlueprintAgent, tmp_path: Path) -> ChartAgent:
     return ChartAgent(name="charts", blueprint=agent.blueprint, translation_seed=0, charts=path)
 
 
-def played(charts: ChartAgent, text: str, cards: str) -> dict[int, float]:
+def played(charts: ChartAgent, text: str, cards: str) -> dict[str, float]:
+    """Probabilities by `fold`, `call` or the total of a raise."""
     actions, probs = charts.policy(HandState(Betting.parse(SIX, text), ((),) * 6, BOARD))
     assert probs.sum(axis=1) == pytest.approx(1)
-    return dict(zip(actions, probs[hand_index(*sorted(parse_cards(cards)))].tolist(), strict=True))
+    names = [{FOLD: "fold", CALL: "call"}.get(action, str(action)) for action in actions]
+    return dict(zip(names, probs[hand_index(*sorted(parse_cards(cards)))].tolist(), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "cards", "expected"),
-    [
-        ("", "AhKd", {FOLD: 0.5, 200: 0.5}),
-        (OPEN, "KhKd", {FOLD: 0.0, 1200: 0.5, CALL: 0.5}),
-        ("fr250fff", "2h2d", {FOLD: 0.0, 1200: 0.0, CALL: 1.0}),
-        ("r10000ffff", "AhAd", {FOLD: 0.0, CALL: 1.0}),
-        ("r10000ffff", "KhKd", {FOLD: 1.0, CALL: 0.0}),
-        ("ffffc", "KhKd", {CALL: 1.0, 500: 0.0}),
-        ("ffffc", "AhKh", {CALL: 0.0, 500: 1.0}),
-    ],
-)
-def test_hands_play_the_first_chart_of_the_spot(
-    charts: ChartAgent, text: str, cards: str, expected: dict[int, float]
-) -> None:
+@cases
+def test_hands_play_the_first_chart_of_the_spot(charts: ChartAgent, text: str, cards: str, expected: Any) -> None:
     assert played(charts, text, cards) == pytest.approx(expected)
 
 

@@ -18,6 +18,7 @@ from poker.solvers.blueprint import KIND, Blueprint, always_call
 from poker.solvers.policy_match import Seed, Units, play_match
 from poker.store.artifacts import open_artifact
 from poker.tree import build_tree
+from tests.cases import cases
 from tests.games import load_rules
 from tests.report.test_scalars import read_scalars
 from tests.solvers.test_blueprint import random_policy
@@ -101,15 +102,7 @@ def test_snapshots_are_played(tmp_path: Path) -> None:
         result("leduc", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("won", "lead"),
-    [
-        ((-9, 0, 9), (POINTS[0], POINTS[2])),
-        ((0, 9, 9), (None, POINTS[1])),
-        ((9, -9, 0), (POINTS[1], None)),
-        ((0, 0, 0), (None, None)),
-    ],
-)
+@cases
 def test_who_leads_from_where(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, won: tuple[float, ...], lead: tuple[int | None, int | None]
 ) -> None:

@@ -1,4 +1,5 @@
 from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 
@@ -47,18 +48,11 @@ def test_optional_lines_and_case() -> None:
     assert rules.max_raises == (UNCAPPED, UNCAPPED)
 
 
-def test_values_of_the_wrong_type_are_refused() -> None:
+@cases
+def test_values_of_the_wrong_type_are_refused(name: str, value: Any) -> None:
     values = {name: getattr(game("kuhn"), name) for name in Rules.__dataclass_fields__}
-    for name, value in [
-        ("num_players", "2"),
-        ("blinds", 1),
-        ("num_players", 13),
-        ("blinds", [1, 1.5]),
-        ("betting", "potlimit"),
-        ("name", 3),
-    ]:
-        with pytest.raises(RulesError, match=f"`{name}` must be"):
-            Rules(**{**values, name: value})
+    with pytest.raises(RulesError, match=f"`{name}` must be"):
+        Rules(**{**values, name: value})
 
 
 def test_cards_of_small_decks_are_the_highest() -> None:

@@ -6,7 +6,7 @@ import pytest
 from poker.formats.played import table_rules
 from poker.game.rules import CALL
 from poker.game.state import DealError, HandState, Pot, showdown_ranks
-from tests.cases import cases
+from tests.cases import cases, table
 from tests.games import load_rules as game
 from tests.random_play import GAMES, nolimit, pokerkit_pays, random_action
 
@@ -76,20 +76,8 @@ def test_small_games_pair_beats_high_card(name: str, hands: str, board: str, win
 
 def test_few_cards_order() -> None:
     rules = nolimit((100, 100))
-    texts = [
-        "2c3d 4c5s",
-        "2cKd 4cQs",
-        "2cAd KcQs",
-        "2c2d 3h4s",
-        "AcAd 3h4s",
-        "2c2d 3c3d",
-        "KcKd AcAd",
-        "2c2d 2h3s",
-        "2c2d 2h2s",
-    ]
     ranks = []
-    for text in texts:
-        hand, board = text.split()
+    for hand, board in table(__file__, "hands in order"):
         ranks += showdown_ranks(rules, [rules.parse_cards(hand)], rules.parse_cards(board))
     assert ranks == sorted(set(ranks))
 

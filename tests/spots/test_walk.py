@@ -15,16 +15,10 @@ from poker.spots.spots import spot_of
 from poker.spots.walk import View, Walk, arriving, totals
 from poker.tree import build_tree
 from poker.tree.spots import spot_tree
+from tests.cases import cases, table
 from tests.games import load_rules
 
-NARROW = {
-    "oop_range": "QQ+,AKs,AQs,T9s,77:0.5",
-    "ip_range": "TT-77,AQs-ATs,KQs,QJs",
-    "pot": 60,
-    "stack": 150,
-    "bet": "50%,a",
-    "raise": "a",
-}
+NARROW = table(__file__, "NARROW")
 TURN = spot_of({"board": "Ks9d4c2s", **NARROW})
 FLOP = spot_of({"board": "Ks9d4d", **NARROW, "bet": "a", "raise": ""})
 
@@ -62,17 +56,7 @@ def test_first_street_is_the_vector_engines(turn: tuple[Walk, VectorSolver]) -> 
     assert root.mean(root.equity[0], 0) == pytest.approx(checked.game_value(0) / 2, abs=1e-6)
 
 
-RARELY = spot_of(
-    {
-        "board": "Ks9h4d2c7s",
-        "oop_range": "AA,KQs,T9s,86s,JTs,QJs",
-        "ip_range": "AK,KJs,99,98s,A5s",
-        "pot": 100,
-        "stack": 200,
-        "bet": "75%",
-        "raise": "a",
-    }
-)
+RARELY = spot_of(table(__file__, "RARELY"))
 """After a bet some hands of the player in position call once in 50,000 times, and would set the scale of EVs."""
 
 
@@ -158,13 +142,12 @@ def test_all_in_and_folds_end_the_walk(turn: tuple[Walk, VectorSolver]) -> None:
     assert (called.player, called.actions, called.deals) == (None, (), ())
     folded = walk.view(["check", "allin150", "fold"])
     assert np.nanmax(folded.ev[0]) == pytest.approx(0, abs=1e-3)
-    for words, named in (
-        (["check", "bet31"], r"`bet31` in `check bet31`: expected one of check, bet30, allin150"),
-        (["check", "check", "Ks"], "`Ks` is not a card that can come on `Ks9d4c2s`"),
-        (["allin150", "call", "5h"], "the hand is over"),
-    ):
-        with pytest.raises(PokernetsError, match=named):
-            walk.view(words)
+
+
+@cases
+def test_words_that_lead_nowhere(turn: tuple[Walk, VectorSolver], words: str, named: str) -> None:
+    with pytest.raises(PokernetsError, match=named):
+        turn[0].view(words.split())
 
 
 def test_boards_are_found_in_rounds_that_deal_no_cards() -> None:

@@ -12,7 +12,7 @@ from poker.run.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
 from poker.spots.solution import load_solution, save_solution
 from poker.spots.spots import Spot, read_spot, spot_of
-from tests.cases import cases
+from tests.cases import cases, table
 from tests.solvers.games import SPOTS
 
 CONFIG = SPOTS["t1_turn_basic"]["config"]
@@ -76,24 +76,17 @@ def test_spot_files(tmp_path: Path) -> None:
     file = tmp_path / "a.spot"
     file.write_text("# comment\n" + "\n".join(f"{key}: {value}" for key, value in CONFIG.items()))
     assert read_spot(file).text == CONFIG
-    file.write_text("board KsTh7s4d2s")
-    with pytest.raises(PokernetsError, match="line 1: expected"):
-        read_spot(file)
     with pytest.raises(PokernetsError, match="there is no spot file"):
         read_spot(tmp_path / "b.spot")
-    file.write_text("board: KsTh7s4d2s")
-    with pytest.raises(PokernetsError, match="missing `oop_range`"):
-        read_spot(file)
     file.write_bytes("# Zoë\n".encode("latin-1") + "\n".join(f"{key}: {CONFIG[key]}" for key in CONFIG).encode())
     assert read_spot(file).text == CONFIG
-    for text, message in (
-        ('{"config": [1]}', "`config` must contain the keys"),
-        ('{"config": {"bet": "50%", "bet": "100%"}}', "the key `bet` is given twice"),
-        ("bet: 50%\nbet: 100%", "a.spot, line 2: `bet` is given twice"),
-    ):
-        file.write_text(text)
-        with pytest.raises(PokernetsError, match=message):
-            read_spot(file)
+
+
+@cases
+def test_files_that_are_no_spot(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.spot").write_text(text)
+    with pytest.raises(PokernetsError, match=message):
+        read_spot(tmp_path / "a.spot")
 
 
 def test_a_size_beyond_every_stack_is_all_in() -> None:
@@ -117,15 +110,7 @@ def test_an_altered_solution_is_refused(tmp_path: Path) -> None:
         load_solution(tmp_path / "solution")
 
 
-SPOT = {
-    "board": "Ks9d4c4h2s",
-    "oop_range": "AA,KK,QQ,JJ,AKs",
-    "ip_range": "AA,TT,99,AQs",
-    "pot": 60,
-    "stack": 90,
-    "bet": "50%",
-    "raise": "a",
-}
+SPOT = table(__file__, "SPOT")
 
 
 def solved(**locks: Any) -> pokernets.SolvedSpot:
@@ -147,15 +132,7 @@ def test_hands_do_what_the_lock_says() -> None:
     assert sum(spot.ev) == pytest.approx(60)
 
 
-def test_a_lock_that_is_wrong_is_told() -> None:
-    for locks, message in (
-        ({"lock": "bet77 AA"}, "spot, `lock`: `bet77` is not possible here: check, bet30 are"),
-        ({"lock": "bet30 AA"}, "lacks an action for a hand"),
-        ({"lock": "bet30 rest; check rest"}, "only one action can take the `rest`"),
-        ({"lock": "bet30 AX; check rest"}, "`AX`"),
-        ({"lock_check_fold": "check rest"}, "spot, `lock check fold`: `fold` in"),
-        ({"lock": "check AA; bet30 rest; check KK"}, "`check` occurs twice"),
-        ({"lock": "check rest", "lock_": "bet30 rest"}, "spot, `lock `: `lock` locks the same decision"),
-    ):
-        with pytest.raises(PokernetsError, match=message):
-            solved(**locks)
+@cases
+def test_a_lock_that_is_wrong_is_told(locks: dict[str, str], message: str) -> None:
+    with pytest.raises(PokernetsError, match=message):
+        solved(**locks)
