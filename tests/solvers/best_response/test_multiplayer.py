@@ -66,13 +66,10 @@ def test_openspiel_agrees() -> None:
 def test_uniform_play_of_leduc() -> None:
     """Figures of OpenSpiel, which takes two minutes for them."""
     tree, cards = build_tree(Betting.start(LEDUC)), SmallGameBuckets(LEDUC)
-    result = strategy_value(
-        tree,
-        cards,
-        lambda node: np.full(
-            (cards.num_buckets[tree.street[node]], tree.num_children[node]), 1 / tree.num_children[node], np.float32
-        ),
-    )
+    shapes = [
+        (cards.num_buckets[street], choices) for street, choices in zip(tree.street, tree.num_children, strict=True)
+    ]
+    result = strategy_value(tree, cards, lambda node: np.full(shapes[node], 1 / shapes[node][1], np.float32))
     assert (result.nash_conv, result.value) == pytest.approx((12.611221914570, -0.158613042353), abs=1e-6)
 
 
