@@ -104,7 +104,12 @@ def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int, or
     solver = VectorSolver(VectorGame(tree, (), ranges, leaf), "dcfr")
     assert solver.game.clusters_are_orbits == orbits
     solver.run(iterations=20)
-    profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), leaf)
+    assert_equal(solver, Reference(tree, (), ranges.astype(np.float64), leaf))
+
+
+def assert_equal(solver: VectorSolver, reference: Reference) -> None:
+    """Assert that the strategy has the values and the exploitability of the reference."""
+    profile = exported(solver)
     assert 2 * solver.exploitability() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
     for player in range(2):
         expected = reference.root_value(player, profile, best=False)
@@ -115,11 +120,7 @@ def test_rake_equals_plain_python() -> None:
     tree, ranges = game_tree(small_holdem()), random_ranges(28)
     solver = VectorSolver(VectorGame(tree, (), ranges, rake=Rake(0.1)), "dcfr")
     solver.run(iterations=30)
-    profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), rake=0.1)
-    assert 2 * solver.exploitability() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
-    for player in range(2):
-        expected = reference.root_value(player, profile, best=False)
-        assert solver.game_value(player) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert_equal(solver, Reference(tree, (), ranges.astype(np.float64), rake=0.1))
     assert solver.game_value(0) + solver.game_value(1) < -0.1
 
 
