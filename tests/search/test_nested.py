@@ -21,16 +21,11 @@ from poker.solve.solver import DepthLimitedSolver
 from poker.solve.types import NodePolicy, Request, SolverSettings
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import HEADS_UP as RULES
-from tests.games import load_menu, load_rules
+from tests.games import load_menu
 from tests.given import given
 from tests.opponents.fixed import FixedFrequencies
 
 BOARD = parse_cards("2cKdAh7s9h")
-
-
-@pytest.fixture(scope="module")
-def rules() -> Rules:
-    return load_rules("holdem_nolimit_2p")
 
 
 class RandomRounds:
@@ -82,8 +77,7 @@ def first_raise(nested: NestedSearch, rules: Rules) -> int:
 
 def from_start(rounds: RandomRounds, rules: Rules, state: Betting) -> NodePolicy:
     """The policy at `state` of the round solved from the start."""
-    policy = given(rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(state))
-    return policy
+    return given(rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(state))
 
 
 def test_own_first_decision_is_one_solve(rules: Rules) -> None:

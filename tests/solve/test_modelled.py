@@ -44,8 +44,7 @@ def first_policy(modelled: Modelled | None, safety: str = "unsafe", concede: flo
     root, ranges = river(), observe_board(start_ranges(RULES), RIVER)
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (100,), 1), safety)
     alternatives = None if concede is None else np.full(RULES.num_hands, concede, np.float32)
-    policy = given(solve(Request(root, RIVER, ranges, root.to_act, (), alternatives, modelled)).at(root))
-    return policy
+    return given(solve(Request(root, RIVER, ranges, root.to_act, (), alternatives, modelled)).at(root))
 
 
 def test_frequencies_are_those_of_the_actions_there_are() -> None:
@@ -164,8 +163,7 @@ def test_a_model_counts_as_far_as_it_is_trusted() -> None:
     certain = Exploit(1.0, model, by_confidence=False, trust=0.0)
     assert certain.probs(river(), [RIVER], actions, hands)[1] == 1.0
     for exploit, counts in ((trusting, True), (certain, True), (Exploit(1.0, model, trust=0.0), False)):
-        modelled = given(exploit.start(RULES))
-        assert modelled.counts == counts
+        assert given(exploit.start(RULES)).counts == counts
 
 
 def test_settings_that_cannot_be_are_refused() -> None:
