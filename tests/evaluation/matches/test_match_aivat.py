@@ -258,16 +258,9 @@ def truth(rules: Rules) -> float:
         row = probs[hand_number(state, state.to_act)]
         return sum(float(p) * value(state.apply(action), seat) for action, p in zip(actions, row, strict=True) if p)
 
-    deals = list(permutations(range(rules.deck_size), 3))
-    return float(
-        np.mean(
-            [
-                value(HandState.start(rules, [(first,), (second,)], (board,)), seat)
-                for first, second, board in deals
-                for seat in range(2)
-            ]
-        )
-    )
+    deals = permutations(range(rules.deck_size), 3)
+    states = [HandState.start(rules, [(first,), (second,)], (board,)) for first, second, board in deals]
+    return float(np.mean([value(state, seat) for state in states for seat in range(2)]))
 
 
 def play_failing(out: Path, hands: int, often: bool) -> Results:
