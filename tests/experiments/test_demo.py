@@ -10,6 +10,7 @@ from poker.agents.local_best_response import LbrActions, LbrStreet
 from poker.experiments.demo import run
 from poker.run.parallel import LocalCluster
 from poker.store.artifacts import MissingArtifactError, write_artifact
+from tests.cases import table
 from tests.games import load_rules
 from tests.matches import SPECS
 
@@ -25,20 +26,10 @@ def demo(folder: Path, **changes: Any) -> dict[str, Any]:
         "game": load_rules("leduc"),
         "agents": SPECS,
         "adversary": {"lbr": LbrActions([LbrStreet(fold=True, raises=[1])] * 2)},
-        "answering": ["call", "raise"],
-        "answering_hands": 20,
-        "learning": ["raise", "call"],
-        "leaky": "random",
-        "learning_hands": 40,
+        **table(__file__, "settings"),
         "leaf_net": str(folder / "leaf"),
         "opponent_nets": {"hand": str(folder / "hand")},
-        "session": 10,
-        "seed": 1,
-        "aivat": False,
-        "fallback": None,
-        "values": None,
         "cluster": LocalCluster(1),
-        "fresh": False,
         "out": str(folder / "runs"),
     }
     run(**{**settings, **changes})

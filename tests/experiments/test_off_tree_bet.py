@@ -23,6 +23,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.leaves import LeafValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import bet_menu
+from tests.cases import table
 
 MENU = bet_menu(preflop=[[0.5, 1], [1], ["a"]], flop=[[0.5, 1], [1], ["a"]])
 QUIET = Console(quiet=True)
@@ -211,20 +212,10 @@ def test_the_experiment(spot: OffTreeBet, search: SearchedAnswers, tmp_path: Pat
     record = run(
         game=spot.rules,
         menu=MENU,
-        bet=0.75,
-        sizes=[1, 4],
-        pot_fraction=0.0,
         evaluators={"oracle": oracle, "nobody": None},
-        algorithm="apdcfr",
-        exploitability_mbb=0.5,
-        iterations=3000,
-        first_round_iterations=300,
-        flop_iterations=200,
-        to_the_end_iterations=500,
-        threads=1,
-        memory_limit_gib=1.0,
         artifacts=str(tmp_path / "artifacts"),
         out=str(tmp_path / "runs"),
+        **table(__file__, "settings"),
     )
     exploitability = {(one["answer"], one["values"]): one["exploitability"] for one in record["answers"]}
     least = record["without_the_bet_mbb"] - 0.01

@@ -1,4 +1,5 @@
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,17 +109,14 @@ def test_same_seed_same_deal() -> None:
     assert HandState.deal(rules, np.random.default_rng(5)) != HandState.deal(rules, np.random.default_rng(6))
 
 
-def test_impossible_cards_are_refused() -> None:
-    rules = nolimit((1000, 1000))
-    with pytest.raises(DealError, match="needs 2 hands of 2"):
-        HandState.start(rules, ((0, 1),), ())
-    with pytest.raises(DealError, match="not different cards"):
-        HandState.start(rules, ((0, 1), (1, 2)), ())
-    with pytest.raises(DealError, match="not different cards"):
-        HandState.start(rules, ((0, 52), ()), ())
-    with pytest.raises(DealError, match="has 5 cards, not 6"):
-        HandState.start(rules, ((), ()), range(6))
-    hidden = HandState.start(rules, ((0, 1), ()), ())
+@cases
+def test_impossible_cards_are_refused(hands: Any, board: tuple[int, ...], message: str) -> None:
+    with pytest.raises(DealError, match=message):
+        HandState.start(nolimit((1000, 1000)), hands, board)
+
+
+def test_payoffs_need_the_end_of_the_hand_and_its_cards() -> None:
+    hidden = HandState.start(nolimit((1000, 1000)), ((0, 1), ()), ())
     with pytest.raises(DealError, match="when the hand is over"):
         hidden.payoffs()
     for _ in range(8):
