@@ -169,8 +169,7 @@ def _predict(net: ActionNet, inputs: Inputs) -> Floats:
 
 
 def _losses(probs: Floats, action: NDArray[np.int64]) -> Floats:
-    losses: Floats = log_losses(torch.from_numpy(probs), torch.from_numpy(action)).numpy()
-    return losses
+    return log_losses(torch.from_numpy(probs), torch.from_numpy(action)).numpy()
 
 
 def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple[float, float]:

@@ -273,8 +273,7 @@ def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
         int32 [H] showdown strength, higher wins; -1 where the hand shares a card with the board.
     """
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) >= _MIN_RANKED_CARDS:
-        ranks: NDArray[np.int32] = rank_board_hands(np.asarray(board, dtype=np.uint8))
-        return ranks
+        return rank_board_hands(np.asarray(board, dtype=np.uint8))
     free = rules.space.live(board)
     out = np.full(rules.num_hands, -1, dtype=np.int32)
     out[free] = showdown_ranks(rules, rules.space.hand_cards[free].tolist(), board)

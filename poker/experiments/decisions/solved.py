@@ -237,5 +237,4 @@ def on_options(actions: Sequence[float], strategy: Iterable[float], options: Seq
         if meant > 0 or meant in options:
             shares[_next_to(meant, options)] += share
     total = shares.sum()
-    probabilities: list[float] = (shares / total if total > 0 else np.full(len(options), 1 / len(options))).tolist()
-    return probabilities
+    return (shares / total if total > 0 else np.full(len(options), 1 / len(options))).tolist()

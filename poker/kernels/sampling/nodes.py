@@ -156,5 +156,4 @@ def matched(regret: Any, total: float, arity: int) -> float:
         total: sum of the positive regrets of the row.
         arity: number of actions.
     """
-    chosen: float = max(regret, np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
-    return chosen
+    return max(regret, np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
