@@ -21,6 +21,7 @@ from models.opponent.inputs import Inputs
 from models.opponent.nets import OpponentBatch, batch_of
 from models.training.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.game.rules import LIMIT, RAISE_CLASS
+from poker.kernels.types import I64, Bools, Floats, Singles
 from poker.opponents.inputs import history
 from poker.opponents.inputs.no_limit import NUM_SIZES
 from poker.opponents.inputs.rows import COLUMNS, STAMP, open_rows
@@ -31,7 +32,7 @@ from poker.store.artifacts import open_artifact
 TEST_BATCH = 4096
 
 
-Base = Callable[[Inputs], NDArray[np.float32]]
+Base = Callable[[Inputs], Singles]
 """A base predictor, which ignores a player's past: function from inputs to probabilities [n, C]."""
 
 
@@ -76,11 +77,9 @@ class OpponentRows:
         hand, street = self.columns["hand"], self.columns["street"]
         self.first_test_hand = self.first_hand(test_share)
         first = int((1 - train_share) * self.first_test_hand)
-        self.in_training: NDArray[np.bool_] = (first <= hand) & (hand < self.first_test_hand)
-        self.train_rows: NDArray[np.int64] = np.flatnonzero(self.in_training & (street >= self.first_street))
-        self.test_rows: NDArray[np.int64] = np.flatnonzero(
-            (hand >= self.first_test_hand) & (street >= self.first_street)
-        )
+        self.in_training: Bools = (first <= hand) & (hand < self.first_test_hand)
+        self.train_rows: I64 = np.flatnonzero(self.in_training & (street >= self.first_street))
+        self.test_rows: I64 = np.flatnonzero((hand >= self.first_test_hand) & (street >= self.first_street))
         if not len(self.test_rows):
             raise PokernetsError(f"{path}: too few hands to test on; collect more with job=opponent_actions")
         self.trained_names = [self.names[player] for player in np.unique(self.columns["player"][self.in_training])]
@@ -90,21 +89,21 @@ class OpponentRows:
         return int((1 - test_share) * (int(self.columns["hand"].max()) + 1))
 
     @property
-    def contexts(self) -> NDArray[np.int64]:
+    def contexts(self) -> I64:
         """int64 [n] context of each row, one of twelve."""
         return history.contexts(self.columns["street"], self.columns["bets"])
 
-    def class_shares(self) -> NDArray[np.float32]:
+    def class_shares(self) -> Singles:
         """Return the frequency [C] of each action in the training part, which is the best constant prediction."""
         counts = np.bincount(self.columns["action"][self.train_rows], minlength=self.classes)
-        shares: NDArray[np.float32] = (counts / counts.sum()).astype(np.float32)
+        shares: Singles = (counts / counts.sum()).astype(np.float32)
         return shares
 
-    def population_table(self) -> NDArray[np.float64]:
+    def population_table(self) -> Floats:
         """Return the frequencies [12, 3] of action classes by context in the training part."""
         return history.population_table(self.contexts[self.in_training], self.columns["action"][self.in_training])
 
-    def inputs(self, needs: Collection[str], base: Base | None, table: NDArray[np.float64] | None = None) -> Inputs:
+    def inputs(self, needs: Collection[str], base: Base | None, table: Floats | None = None) -> Inputs:
         """Compute the inputs of all rows.
 
         Args:
@@ -209,7 +208,7 @@ class OpponentData(lightning.LightningDataModule):
         """Return the test batches."""
         return OrderedLoader(self.rows.test_rows, TEST_BATCH, self._take, Position.of(self))
 
-    def ordered(self, rows: NDArray[np.int64]) -> OrderedLoader[OpponentBatch]:
+    def ordered(self, rows: I64) -> OrderedLoader[OpponentBatch]:
         """Return batches of the given rows in order, in this process.
 
         Args:
@@ -217,6 +216,6 @@ class OpponentData(lightning.LightningDataModule):
         """
         return OrderedLoader(rows, TEST_BATCH, self._take, Position())
 
-    def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:
+    def _take(self, rows: I64) -> OpponentBatch:
         index = torch.from_numpy(rows)
         return OpponentBatch(*(column[index] for column in self.tensors))

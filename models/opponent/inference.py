@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.opponent.inputs import Inputs
 from poker.game.betting import Betting
 from poker.game.cards import NO_CARD
 from poker.game.rules import LIMIT, NOLIMIT, RAISE_CLASS
 from poker.kernels.opponents.history import Actions, hand_inputs
-from poker.kernels.types import Board, Singles
+from poker.kernels.types import I64, Board, Floats, Singles
 from poker.opponents.inputs import history, limit
 from poker.opponents.inputs.rows import MAX_BOARD
 from poker.opponents.model import NUM_CLASSES, NUM_CONTEXTS, Context, Prior, sized_class
@@ -62,7 +61,7 @@ def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> 
 
 
 @refuses_by_name(OPPONENT_NET)
-def _population(path: str | Path) -> NDArray[np.float64]:
+def _population(path: str | Path) -> Floats:
     """Return the population's table [12, 3] of the net at `path`."""
     counts = open_artifact(path, OPPONENT_NET, config=STAMP).counts
     return np.array(counts[POPULATION], dtype=np.float64).reshape(NUM_CONTEXTS, NUM_CLASSES)
@@ -97,7 +96,7 @@ class OpponentNet:
         self._memory: dict[str, history.PlayerMemory] = {}
         self._cached_inputs = lru_cache(_CACHED_DECISIONS)(self._encode)
 
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         """Predict the next action.
 
         Args:
@@ -165,7 +164,7 @@ class OpponentNet:
         return inputs, expected
 
     @staticmethod
-    def _cells(inputs: Inputs, context: Context, expected: Singles) -> NDArray[np.int64]:
+    def _cells(inputs: Inputs, context: Context, expected: Singles) -> I64:
         index = np.full(len(expected), context.index, dtype=np.int64)
         return history.cells(inputs.features, index, expected)
 

@@ -2,9 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from poker.kernels.types import I64, Singles
 from poker.opponents.inputs import history, limit
 
 INPUT_SIZES = {"features": limit.SIZE, "hand": history.HAND_SIZE, "past": history.PLAYER_SIZE}
@@ -19,11 +17,11 @@ class Inputs(NamedTuple):
         past: float32 [n, 84] the player's earlier hands.
     """
 
-    features: NDArray[np.float32]
-    hand: NDArray[np.float32]
-    past: NDArray[np.float32]
+    features: Singles
+    hand: Singles
+    past: Singles
 
-    def take(self, rows: NDArray[np.int64]) -> "Inputs":
+    def take(self, rows: I64) -> "Inputs":
         """Return some of the rows.
 
         Args:

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
@@ -13,6 +11,7 @@ from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibratio
 
 from models.opponent.nets import ActionNet, OpponentBatch
 from models.training.module import Loss, NetModule
+from poker.kernels.types import I64, Floats
 from poker.run.errors import PokernetsError
 
 DECAYED_FROM_DIMENSIONS = 2
@@ -57,7 +56,7 @@ def shares_of(classes: int) -> MetricCollection:
     )
 
 
-def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64]) -> dict[str, float]:
+def score(probs: Tensor | Floats, action: Tensor | I64) -> dict[str, float]:
     """Compute all scores of predictions, as means over decisions.
 
     Args:

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from models.opponent.inputs import INPUT_SIZES, Inputs
 from models.training.mlp import Mlp
-from poker.kernels.types import Singles
+from poker.kernels.types import I64, Singles
 
 CLASSES = 3
 
@@ -34,7 +33,7 @@ class OpponentBatch(NamedTuple):
     action: Tensor
 
 
-def batch_of(inputs: Inputs, action: NDArray[np.int64]) -> OpponentBatch:
+def batch_of(inputs: Inputs, action: I64) -> OpponentBatch:
     """Convert arrays to a batch of tensors.
 
     Args:

@@ -3,12 +3,11 @@
 from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.opponent.data import OpponentRows
 from models.opponent.nets import CLASSES
 from poker.game.rules import RAISE_CLASS
-from poker.kernels.types import Floats, Reals
+from poker.kernels.types import I32, I64, Floats, Reals
 from poker.opponents.inputs.frequencies import WEIGHTS, by_weight, share_of_weights
 
 STEPS = 100
@@ -17,7 +16,7 @@ EARLY_HANDS = 250
 """Number of first hands of each player from which the weights are learned."""
 
 
-def with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def with_counts(prior: Reals, rows: OpponentRows, seen: I64) -> tuple[Floats, Floats]:
     """Combine a prior with the player's earlier actions in the same spot, for each weight of the prior.
 
     Args:
@@ -39,7 +38,7 @@ def with_counts(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> tu
     return probs, np.log(likely)
 
 
-def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64]) -> Floats:
+def shares_of_weights(prior: Reals, rows: OpponentRows, seen: I64) -> Floats:
     """Learn the share of players for whom each weight fits best, by expectation maximisation.
 
     Only the first hands of each player are used, because a prior matters there.
@@ -62,7 +61,7 @@ def shares_of_weights(prior: Reals, rows: OpponentRows, seen: NDArray[np.int64])
     return shares
 
 
-def hands_before(player: NDArray[np.int32], hand: NDArray[np.int32]) -> NDArray[np.int64]:
+def hands_before(player: I32, hand: I32) -> I64:
     """Count the earlier hands of the player of each row.
 
     Args:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from models.opponent.data import OpponentRows
 from models.opponent.inference import load_opponent_net
@@ -18,7 +17,7 @@ from models.opponent.nets import ActionNet
 from models.opponent.record import NetRecord, check_base, check_together
 from models.opponent.shares import hands_before, with_counts
 from poker.game.rules import RAISE_CLASS, STREET_NAMES
-from poker.kernels.types import Floats
+from poker.kernels.types import I64, Bools, Floats
 from poker.opponents.inputs.frequencies import share_of_weights
 from poker.opponents.inputs.history import by_class
 from poker.opponents.inputs.no_limit import SPOTS
@@ -168,11 +167,11 @@ def _predict(net: ActionNet, inputs: Inputs) -> Floats:
     return by_class(net.probs(inputs)).astype(np.float64)
 
 
-def _losses(probs: Floats, action: NDArray[np.int64]) -> Floats:
+def _losses(probs: Floats, action: I64) -> Floats:
     return log_losses(torch.from_numpy(probs), torch.from_numpy(action)).numpy()
 
 
-def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple[float, float]:
+def bootstrap(values: Floats, groups: I64, seed: int = 0) -> tuple[float, float]:
     """Compute the 95% interval of a mean by resampling groups.
 
     Args:
@@ -194,7 +193,7 @@ def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple
 
 
 def _scores(
-    predicted: Mapping[str, Floats], rows: OpponentRows, met: NDArray[np.bool_], reference: str, apart: Sequence[str]
+    predicted: Mapping[str, Floats], rows: OpponentRows, met: Bools, reference: str, apart: Sequence[str]
 ) -> dict[str, Any]:
     """Return the scores of each predictor by part of the test rows; `met` [players] marks players known to a net."""
     columns, test = rows.columns, rows.test_rows

@@ -8,7 +8,6 @@ import itertools
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets, CardAbstraction, SmallGameBuckets, is_holdem
 from poker.game.rules import Rules
@@ -16,14 +15,14 @@ from poker.game.state import showdown_ranks
 from poker.kernels.cards.ranks import RANKS
 from poker.kernels.sampling import deals as kernel
 from poker.kernels.sampling.nodes import Deals
-from poker.kernels.types import Board
+from poker.kernels.types import I32, U64, Board
 from poker.run.errors import PokernetsError
 
 
 class Dealer(Protocol):
     """A source of random deals of one game."""
 
-    def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+    def deal(self, rng: U64, n: int) -> Deals:
         """Draw independent deals.
 
         Args:
@@ -57,7 +56,7 @@ class HoldemDealer:
         last = rules.num_streets - 1
         self._tables = (cards.tables[0], cards.tables[1], cards.tables[min(2, last)], cards.tables[last], RANKS)
 
-    def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+    def deal(self, rng: U64, n: int) -> Deals:
         """Draw independent deals.
 
         Args:
@@ -94,7 +93,7 @@ class SmallGameDealer:
         hands = [(card,) for card in range(self._deck)]
         self._ranks = _table(boards[-1], self._deck, lambda board: showdown_ranks(rules, hands, board))
 
-    def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+    def deal(self, rng: U64, n: int) -> Deals:
         """Draw independent deals.
 
         Args:
@@ -133,7 +132,7 @@ def _boards(deck: int, size: int) -> list[tuple[int, ...]]:
     return [tuple(reversed(digits)) for digits in itertools.product(range(deck), repeat=size)]
 
 
-def _table(boards: list[tuple[int, ...]], deck: int, values: Any) -> NDArray[np.int32]:
+def _table(boards: list[tuple[int, ...]], deck: int, values: Any) -> I32:
     """Return an int32 [boards, deck] table of values(board) [deck], -1 for boards that repeat a card."""
     out = np.full((len(boards), deck), -1, dtype=np.int32)
     for row, board in enumerate(boards):

@@ -15,12 +15,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.game.cards import NUM_RANKS, NUM_SUITS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities, canonical_boards
 from poker.kernels.cards.strength import boards_strength
-from poker.kernels.types import Floats
+from poker.kernels.types import I64, Floats
 from poker.run.errors import PokernetsError
 
 NUM_FLOPS = NUM_BOARDS[3]
@@ -35,8 +34,8 @@ class FlopSubset(NamedTuple):
         weights: int64 [N] deals that each flop represents; they sum to 22,100.
     """
 
-    numbers: NDArray[np.int64]
-    weights: NDArray[np.int64]
+    numbers: I64
+    weights: I64
 
 
 @lru_cache
@@ -55,7 +54,7 @@ def representative_flops(count: int) -> FlopSubset:
         raise PokernetsError(f"the number of flops must be between {fewest} and {NUM_FLOPS:,}, not {count}")
     if count == NUM_FLOPS:
         return FlopSubset(np.arange(NUM_FLOPS), deals)
-    features, clusters = _features(), list[NDArray[np.int64]]()
+    features, clusters = _features(), list[I64]()
     for kind, places in enumerate(_shares(count, kinds, deals)):
         own = np.flatnonzero(kinds == kind)
         nearest = _clusters(features[own], deals[own], places)
@@ -65,7 +64,7 @@ def representative_flops(count: int) -> FlopSubset:
     return FlopSubset(numbers[order], weights[order])
 
 
-def _divisions() -> NDArray[np.int64]:
+def _divisions() -> I64:
     """Return the int64 [1755] number of the division of each class."""
     boards = canonical_boards(3)
     different = [
@@ -74,7 +73,7 @@ def _divisions() -> NDArray[np.int64]:
     return np.unique(different[0] * NUM_RANKS + different[1], return_inverse=True)[1]
 
 
-def _shares(count: int, kinds: NDArray[np.int64], deals: NDArray[np.int64]) -> list[int]:
+def _shares(count: int, kinds: I64, deals: I64) -> list[int]:
     """Return the flops of each division: one each, then one more at a time where a flop represents the most deals."""
     masses, sizes = np.bincount(kinds, deals), np.bincount(kinds)
     shares = np.ones(len(masses), np.int64)
@@ -111,7 +110,7 @@ def _turn(flop: list[int], rank: int) -> int:
     return next(card for card in cards if card not in flop)
 
 
-def _clusters(features: Floats, deals: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def _clusters(features: Floats, deals: I64, count: int) -> I64:
     """Return the cluster [N] of each point [N, V], around `count` medoids."""
     squares = (features**2).sum(axis=1)
     distance = np.sqrt(np.maximum(squares[:, None] + squares - 2 * features @ features.T, 0))
@@ -130,9 +129,7 @@ def _clusters(features: Floats, deals: NDArray[np.int64], count: int) -> NDArray
     return np.asarray(distance[:, chosen].argmin(axis=1))
 
 
-def _representatives(
-    features: Floats, deals: NDArray[np.int64], clusters: list[NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _representatives(features: Floats, deals: I64, clusters: list[I64]) -> tuple[I64, I64]:
     """Return the chosen point of each cluster and its weight.
 
     The choice brings the weighted mean close to the mean over all points.

@@ -36,6 +36,7 @@ from poker.abstraction.kmeans import (
 from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards import clustering, strength
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
+from poker.kernels.types import I32, Bools
 from poker.run.errors import PokernetsError
 from poker.run.parallel import Cluster, Given, Work
 
@@ -52,7 +53,7 @@ _HANDS_PER_BOARD = 100
 Progress = Callable[[str, int, int], None]
 """Callback with the name of a phase, the amount done and the total amount."""
 BoardRows = NDArray[np.uint8]
-LabelsOf = Callable[[BoardRows], NDArray[np.int32]]
+LabelsOf = Callable[[BoardRows], I32]
 """Buckets of the live hands of boards [n, L], board after board; picklable."""
 PointsOf = Callable[[BoardRows], NDArray[Any]]
 """Points [n, L, ...] of the live hands of boards; picklable."""
@@ -255,14 +256,12 @@ def _turn_lists(turn: NDArray[np.uint16], boards: BoardRows) -> NDArray[np.uint1
     return clustering.turn_bucket_lists(boards, turn)
 
 
-def _nearest_vectors(points_of: PointsOf, centers: Vectors, boards: BoardRows) -> NDArray[np.int32]:
+def _nearest_vectors(points_of: PointsOf, centers: Vectors, boards: BoardRows) -> I32:
     """Return the centre nearest to the point of each live hand."""
     return VectorPoints(_rows(points_of(boards))).assign(centers)[0]
 
 
-def _nearest_flows(
-    turn: NDArray[np.uint16], ground: Ground, centers: FlowCenters, boards: BoardRows
-) -> NDArray[np.int32]:
+def _nearest_flows(turn: NDArray[np.uint16], ground: Ground, centers: FlowCenters, boards: BoardRows) -> I32:
     """Return the centre nearest to the distribution of each live hand over the turn's buckets."""
     return FlowPoints(_rows(_turn_lists(turn, boards)), ground).assign(centers)[0]
 
@@ -322,12 +321,12 @@ def method_of(settings: Mapping[str, Any]) -> Method:
     raise PokernetsError(f"no abstraction method has the settings {str(dict(settings))[:200]}")
 
 
-def _square_cells(num_buckets: int, completions: int, boards: BoardRows) -> NDArray[np.int32]:
+def _square_cells(num_buckets: int, completions: int, boards: BoardRows) -> I32:
     squares = strength.boards_moments(boards)[:, 1] * num_buckets // (completions * _RIVER_FULL**2)
     return np.minimum(squares[_live(boards)], num_buckets - 1).astype(np.int32)
 
 
-def _strength_cells(num_buckets: int, boards: BoardRows) -> NDArray[np.int32]:
+def _strength_cells(num_buckets: int, boards: BoardRows) -> I32:
     strengths = strength.boards_strength(boards)
     live = strengths[strengths >= 0].reshape(len(boards), -1).astype(np.int32)
     return np.minimum(live * num_buckets // _FLOP_FULL, num_buckets - 1)
@@ -409,7 +408,7 @@ def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: in
     return start, rows
 
 
-def _live(boards: BoardRows) -> NDArray[np.bool_]:
+def _live(boards: BoardRows) -> Bools:
     """Return [n, 1326] whether a hand shares no card with the board."""
     masks = np.bitwise_or.reduce(np.uint64(1) << boards.astype(np.uint64), axis=1)
     return np.asarray(HOLDEM.masks & masks[:, None] == 0)

@@ -20,7 +20,6 @@ from functools import lru_cache
 from itertools import combinations, permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.equities import check_down_chances
 from poker.abstraction.features import hand_features
@@ -34,7 +33,7 @@ from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import showdown_margins
 from poker.kernels.cards.strength import completions
 from poker.kernels.rng import streams
-from poker.kernels.types import Floats
+from poker.kernels.types import I16, U64, Floats, Singles
 from poker.run.errors import PokernetsError
 
 _REMEMBERED = 8192
@@ -78,7 +77,7 @@ class EquityAgent(Agent):
         Args:
             seed: seed of the random numbers.
         """
-        self._deals: NDArray[np.uint64] = streams(seed, 1)[0]
+        self._deals: U64 = streams(seed, 1)[0]
         self._rng = np.random.default_rng(seed)
 
     def act(self, state: HandState) -> int:
@@ -225,7 +224,7 @@ def _chances(rules: Rules, board: tuple[int, ...], floor: float, runouts: int) -
 
 
 @lru_cache(maxsize=8)
-def _some_runouts(board: tuple[int, ...], number: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+def _some_runouts(board: tuple[int, ...], number: int) -> tuple[I16, I16]:
     """Return hands from weak to strong on some completions of a flop, and their ranks.
 
     The flop is the seed of the draw.
@@ -242,7 +241,7 @@ def _some_runouts(board: tuple[int, ...], number: int) -> tuple[NDArray[np.int16
 
 
 @lru_cache(maxsize=64)
-def _strength(board: tuple[int, ...]) -> NDArray[np.float32]:
+def _strength(board: tuple[int, ...]) -> Singles:
     """Return the share of live hands [1326] that each hand beats now, -1 for hands that the board blocks."""
     if not board:
         scores = hand_features(()).ehs

@@ -24,7 +24,6 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.equities import EMPTY, check_down_chances
 from poker.agents.base import Agent, hand_number, policy_mismatch, require_policy
@@ -33,7 +32,7 @@ from poker.game.betting import Betting
 from poker.game.cards import updated_range
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, public_state
-from poker.kernels.types import Board, Floats
+from poker.kernels.types import U8, Board, Floats
 from poker.run.errors import PokernetsError
 from poker.store.lru_cache import LRUCache
 from poker.tree import BetMenu
@@ -133,7 +132,7 @@ class LocalBestResponse(Agent):
 
     def _forget(self) -> None:
         self._ranges: LRUCache[tuple[str, Board], Floats] = LRUCache(_REMEMBERED)
-        self._choices: LRUCache[tuple[str, Board], NDArray[np.uint8]] = LRUCache(_REMEMBERED)
+        self._choices: LRUCache[tuple[str, Board], U8] = LRUCache(_REMEMBERED)
 
     def draw(self, policy: Policy, state: HandState) -> int:
         """Return the best action of the hand; nothing is drawn at random.
@@ -181,10 +180,10 @@ class LocalBestResponse(Agent):
         probs[~self._rules.space.live(state.board)] = 0.0
         return choices, probs
 
-    def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
+    def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> U8:
         """Return the index [H] of each hand's best action; cached, since every size may cost a solve."""
 
-        def best() -> NDArray[np.uint8]:
+        def best() -> U8:
             return np.asarray(self._values(betting, board, choices).argmax(axis=0), np.uint8)
 
         return self._choices.get_or_make((betting.text(), board), best)

@@ -23,7 +23,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.equities import awaits_cards, next_board_size, showdown_chances
 from poker.agents.base import Agent
@@ -31,7 +30,7 @@ from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.game.state import HandState, Policy, public_state
-from poker.kernels.types import Board, Floats
+from poker.kernels.types import U8, Board, Floats
 from poker.run.errors import PokernetsError
 from poker.tree import BetMenu
 
@@ -214,7 +213,7 @@ class LookAheadResponse(LocalBestResponse):
     def _raised_asks(self, betting: Betting, board: Board) -> Iterable[HandState]:
         return [] if betting.street >= self._plans.plans_from else super()._raised_asks(betting, board)
 
-    def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
+    def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> U8:
         if self._is_unplanned(betting, board):
             self._prepare([public_state(betting, board)])
         return super()._best(betting, board, choices)

@@ -12,14 +12,13 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_equity
 from poker.depth_limit.leaves.clusters import pair_means
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
 from poker.game.rules import NO_ACTION, Rules
-from poker.kernels.types import Board, Ranges, Singles
+from poker.kernels.types import I32, Board, Ranges, Singles
 from poker.solvers.vector.leaves import LeafValues
 from poker.tree import BettingTree
 
@@ -149,7 +148,7 @@ def played_street(state: Betting) -> int:
     return max((street for street, actions in enumerate(state.actions) if actions), default=0)
 
 
-def cluster_equity(rules: Rules, board: Board, clusters: NDArray[np.int32]) -> Singles:
+def cluster_equity(rules: Rules, board: Board, clusters: I32) -> Singles:
     """Compute the mean all-in equity between clusters of hands.
 
     Args:
@@ -175,9 +174,7 @@ def possible_pairs(board: Board) -> Singles:
     return HOLDEM.possible(board).astype(np.float32)
 
 
-def leaf_values(
-    leaves: Sequence[Betting], own: int, clusters: NDArray[np.int32], equity: Singles, in_pots: Singles
-) -> LeafValues:
+def leaf_values(leaves: Sequence[Betting], own: int, clusters: I32, equity: Singles, in_pots: Singles) -> LeafValues:
     """Convert predictions in pots to values in chips.
 
     Args:

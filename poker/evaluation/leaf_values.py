@@ -20,7 +20,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
@@ -35,7 +34,7 @@ from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, CanonicalBoard
 from poker.game.rules import STREET_NAMES, Rules
 from poker.game.state import HandState, public_state
-from poker.kernels.types import Board, Floats, Ranges
+from poker.kernels.types import I64, Board, Floats, Ranges, Singles
 from poker.play.lineup import AgentSpec
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
@@ -148,7 +147,7 @@ class Reference:
         self._states = BlueprintStates(blueprint.tree)
 
     def values(
-        self, there: Arrival, player: int, hands: NDArray[np.int64], runouts: int, rng: np.random.Generator
+        self, there: Arrival, player: int, hands: I64, runouts: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Compute the values of hands.
 
@@ -182,7 +181,7 @@ class Reference:
         return (halves[0] + halves[1]) / 2, (halves[0] - halves[1]) / 2
 
 
-def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: NDArray[np.int64]) -> Floats:
+def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: I64) -> Floats:
     """Compute the values of hands with an evaluator.
 
     Args:
@@ -247,7 +246,7 @@ class _Measuring:
             row["errors"][name] = _rounded(values[:, :same] - truth[:, :same])
         return row
 
-    def _hands(self, weights: NDArray[np.float32], board: Board, rng: np.random.Generator) -> NDArray[np.int64]:
+    def _hands(self, weights: Singles, board: Board, rng: np.random.Generator) -> I64:
         """Return hands drawn from the range, and then as many uniform ones."""
         half = self._settings.hands // 2
         chances = weights.astype(np.float64) / weights.sum(dtype=np.float64)

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.matches.match_report import match_report
@@ -31,7 +30,7 @@ from poker.formats.histories import ACPC, PHH, SUFFIXES, format_of, read_hands, 
 from poker.formats.phh import write_phhs
 from poker.formats.played import HistoryError, PlayedHand
 from poker.game.rules import Rules
-from poker.kernels.types import Floats
+from poker.kernels.types import I64, Floats
 from poker.play.hand_store import counted_in
 from poker.play.lineup import LineUp, Rotation
 from poker.report import Report
@@ -237,8 +236,8 @@ class _Hands:
         aivat: luck-adjusted chips by name, if there are estimators.
     """
 
-    numbers: NDArray[np.int64]
-    cards: NDArray[np.int64]
+    numbers: I64
+    cards: I64
     chips: dict[str, Floats]
     aivat: dict[str, Floats]
 
@@ -285,7 +284,7 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
         yield from enumerate(deal)
 
 
-def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> NDArray[np.int64]:
+def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> I64:
     """Return the places [units, hands of a unit] of the hands that count.
 
     With `session`, numbers are deal * seatings + seating, and the last line of a repeated hand counts. Without it,
@@ -316,7 +315,7 @@ def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> ND
     return places.reshape(-1, size)
 
 
-def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
+def _same_cards(cards: I64, seatings: int) -> bool:
     """Return whether every `seatings` consecutive hands have the same hole cards."""
     if len(cards) % seatings:
         return False

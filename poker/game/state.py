@@ -13,12 +13,11 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.game.betting import NOBODY, Betting, IllegalAction, Legal
 from poker.game.rules import UNLIMITED, Rules
 from poker.kernels.cards.ranks import rank_hands
-from poker.kernels.types import Singles
+from poker.kernels.types import Reals, Singles
 from poker.run.errors import PokernetsError
 
 __all__ = [
@@ -274,7 +273,7 @@ class HandState:
         return ranks
 
 
-Policy = tuple[tuple[int, ...], NDArray[np.floating]]
+Policy = tuple[tuple[int, ...], Reals]
 """Legal actions, and the probability of each for each hand: float32 or float64 [H, A]."""
 
 PolicyFunction = Callable[[HandState], Policy]

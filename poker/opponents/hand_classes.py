@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_chances
 from poker.game.cards import HOLDEM
 from poker.game.rules import Rules
 from poker.kernels.cards.strength import board_strength_into
-from poker.kernels.types import Board, Floats, Reals
+from poker.kernels.types import I16, Board, Bools, Floats, Reals
 from poker.opponents.responses import BINS
 
 _FEARED_PREFLOP, _FEARED = 0.1, 0.25
@@ -34,7 +33,7 @@ def shares_below(values: Reals) -> Floats:
     return np.asarray((below + through) / (2 * len(values)))
 
 
-def by_strength(rules: Rules, boards: Sequence[Board], people: bool = False) -> NDArray[np.int16]:
+def by_strength(rules: Rules, boards: Sequence[Board], people: bool = False) -> I16:
     """Sort the hands on each board into `BINS` classes of strength.
 
     Args:
@@ -49,7 +48,7 @@ def by_strength(rules: Rules, boards: Sequence[Board], people: bool = False) -> 
     return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board, people) for board in ordered])
 
 
-def _binned(rules: Rules, board: Board, people: bool) -> NDArray[np.int16]:
+def _binned(rules: Rules, board: Board, people: bool) -> I16:
     weaker = weaker_hands(rules, board)
     if people:
         weaker = weaker_hands(rules, board, weaker > 1 - (_FEARED if board else _FEARED_PREFLOP))
@@ -60,7 +59,7 @@ _flop_bins, _later_bins = lru_cache(maxsize=1755)(_binned), lru_cache(maxsize=16
 """Flops take fifty times as long as later boards. The first cache has room for all 1,755 flops up to suit symmetry."""
 
 
-def weaker_hands(rules: Rules, board: Board, against: NDArray[np.bool_] | None = None) -> Floats:
+def weaker_hands(rules: Rules, board: Board, against: Bools | None = None) -> Floats:
     """Compute the share of hands that are weaker than each hand.
 
     A hand is weaker if it wins fewer showdowns, on average over the cards to come, against a random hand.

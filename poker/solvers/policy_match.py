@@ -7,12 +7,11 @@ import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.dealers import Dealer
 from poker.kernels.rng import streams
 from poker.kernels.sampling.policy_match import play_policies
-from poker.kernels.types import Floats
+from poker.kernels.types import U64, Floats
 from poker.run.errors import PokernetsError
 from poker.run.machine import cores
 from poker.solvers.blueprint import Blueprint, tree_fingerprint
@@ -53,7 +52,7 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
     deals = -(-hands // len(seatings))
     batches = -(-deals // _BATCH)
 
-    def play(part: int, rng: NDArray[np.uint64]) -> list[Units]:
+    def play(part: int, rng: U64) -> list[Units]:
         units = []
         for _ in range(part, batches, _PARTS):
             dealt = dealer.deal(rng, _BATCH)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.game.rules import CALL, FOLD, NO_ACTION, Rules
-from poker.kernels.types import Columns
+from poker.kernels.types import Bools, Columns
 from poker.run.errors import PokernetsError
 from poker.tree.betting_tree import BettingTree, Kind, children_of
 
@@ -106,9 +106,7 @@ def _children(rules: Rules, level: _Level, start: int) -> _Level:
     return children
 
 
-def _successors(
-    level: _Level, where: NDArray[np.bool_], action: int
-) -> tuple[_Level, tuple[NDArray[Any], ...], NDArray[Any]]:
+def _successors(level: _Level, where: Bools, action: int) -> tuple[_Level, tuple[NDArray[Any], ...], NDArray[Any]]:
     """Return copies of the masked nodes with `parent` set to their row, and index and bit of the player who acted."""
     rows = np.flatnonzero(where).astype(np.int32)
     nodes = {name: column[rows] for name, column in level.items()}

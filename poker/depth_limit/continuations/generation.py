@@ -16,12 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.depth_limit.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_play
 from poker.game.rules import Rules
 from poker.game.state import Betting
-from poker.kernels.types import Singles
+from poker.kernels.types import I32, U8, Singles
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.solvers.vector.game import VectorGame
@@ -97,7 +96,7 @@ class ContinuationSet:
 
     opponent: int
     leaves: tuple[tuple[int, ...], ...]
-    clusters: NDArray[np.int32]
+    clusters: I32
     values: Singles
     steps: tuple[Step, ...] = ()
 
@@ -214,7 +213,7 @@ def _by_seat(opponent: int, searcher_play: Play, opponent_play: Play) -> tuple[P
     return (opponent_play, searcher_play) if opponent == 0 else (searcher_play, opponent_play)
 
 
-def _respond(play: LeafPlay, solver: VectorSolver, player: int, actions: NDArray[np.uint8]) -> float:
+def _respond(play: LeafPlay, solver: VectorSolver, player: int, actions: U8) -> float:
     """Return the chips of the best response of `player` to the solution of `solver` followed by the blueprint.
 
     The response is written to `actions`. The solution remains in the solver of the blueprint.

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.simd import LANES
-from poker.kernels.types import Floats, Path, Singles
+from poker.kernels.types import I32, I64, U8, Floats, Path, Singles
 from poker.kernels.vector.leaf_play import LeafBetting, Strategies, add_leaf_values
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import action_classes, bias_of
@@ -47,7 +46,7 @@ class Pure:
         actions: uint8 [entries] actions as packed by `LeafPlay.recorded`.
     """
 
-    actions: NDArray[np.uint8]
+    actions: U8
 
 
 Play = Mixed | Pure
@@ -109,7 +108,7 @@ class LeafPlay:
         return tuple(self.game.tree.path(int(node)) for node in self.nodes)
 
     @cached_property
-    def clusters(self) -> NDArray[np.int32]:
+    def clusters(self) -> I32:
         """int32 [H] cluster of each hand."""
         images = deck_of(self.game.rules).hand_map[np.array(self.game.boards.groups[0])].min(axis=0)
         return np.unique(images, return_inverse=True)[1].astype(np.int32)
@@ -136,7 +135,7 @@ class LeafPlay:
         bound = self._strategies(play)
         wide = (count + LANES - 1) // LANES * LANES
 
-        def part(part_boards: NDArray[np.int64]) -> Floats:
+        def part(part_boards: I64) -> Floats:
             out = np.zeros((len(self.nodes), count, wide))
             add_leaf_values(
                 self.game.boards.boards, self.game.boards.lists, self._betting, bound, self.clusters,
@@ -151,7 +150,7 @@ class LeafPlay:
         means = total[:, :, :count] / np.maximum(self.pairs, 1)
         return (means + 0.5 * self.game.tree.dead * (self.pairs > 0)).astype(np.float32)
 
-    def recorded(self, player: int, actions: NDArray[np.uint8]) -> Pure:
+    def recorded(self, player: int, actions: U8) -> Pure:
         """Pack the second round of a best response.
 
         Args:
@@ -168,7 +167,7 @@ class LeafPlay:
         return Pure(packed)
 
     @cached_property
-    def _number(self) -> NDArray[np.int32]:
+    def _number(self) -> I32:
         """[2, N] number of a node among the player's decisions of the second round, or -1."""
         tree, number = self.game.tree, np.full((2, len(self.game.tree)), -1, np.int32)
         for player in range(2):
@@ -177,7 +176,7 @@ class LeafPlay:
         return number
 
     @cached_property
-    def _starts(self) -> NDArray[np.int64]:
+    def _starts(self) -> I64:
         """[2, B + 1] where the actions of each board begin in a packed strategy, and where the last ones end."""
         boards = self.game.boards.boards
         sizes = boards.padded * (self._number.max(axis=1, initial=-1) + 1)[:, None].astype(np.int64)
@@ -198,7 +197,7 @@ class LeafPlay:
         return Strategies(self.solver.arrays["sums"], factor, pure, choices[0], choices[1], self._starts)
 
     @cached_property
-    def _order(self) -> NDArray[np.int64]:
+    def _order(self) -> I64:
         """[M] nodes below the leaves, leaf by leaf."""
         tree = self.game.tree
         leaf = np.full(len(tree), -1)
@@ -235,13 +234,13 @@ class LeafPlay:
         )
 
 
-def _starts(sizes: Sequence[int]) -> NDArray[np.int32]:
+def _starts(sizes: Sequence[int]) -> I32:
     return np.append(0, np.cumsum(sizes)).astype(np.int32)
 
 
 def _ends(
-    tree: BettingTree, order: NDArray[np.int64], roots: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], list[list[tuple[int, int, bool, float]]], list[list[int]]]:
+    tree: BettingTree, order: I64, roots: I32
+) -> tuple[I32, list[list[tuple[int, int, bool, float]]], list[list[int]]]:
     """Return reach rows [2, M], and for each leaf its ends and the rows of its sequences.
 
     An end is a tuple (sequence, row of player 1, showdown, chips).

@@ -10,11 +10,10 @@ H is the number of hands and A of actions.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.game.rules import FOLD, STREET_NAMES
 from poker.game.state import Betting
-from poker.kernels.types import Board, Singles
+from poker.kernels.types import I64, Board, Singles
 from poker.run.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint
 from poker.tree import Kind
@@ -33,8 +32,8 @@ class LeafState:
 
     node: int
     betting: Betting
-    hands0: NDArray[np.int64]
-    hands1: NDArray[np.int64]
+    hands0: I64
+    hands1: I64
 
 
 class LeafSampler:

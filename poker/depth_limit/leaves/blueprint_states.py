@@ -8,11 +8,10 @@ differ.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.game.betting import NOBODY, Betting
 from poker.game.rules import Rules
-from poker.kernels.types import Floats
+from poker.kernels.types import I64, Floats
 from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
 
@@ -23,9 +22,9 @@ AGGRESSOR_WEIGHT = 0.5
 class _RoundEnds(NamedTuple):
     """The STREET nodes of one round that have betting below them."""
 
-    nodes: NDArray[np.int64]
+    nodes: I64
     log_pot: Floats
-    aggressor: NDArray[np.int64]
+    aggressor: I64
 
 
 class BlueprintStates:

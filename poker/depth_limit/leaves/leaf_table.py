@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.equities import showdown_equity
 from poker.depth_limit.continuations.rollout import Continuations, Moments
 from poker.depth_limit.inputs import TARGET
 from poker.game.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
-from poker.kernels.types import Board, Singles
+from poker.kernels.types import I32, I64, Board, Singles
 from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.store.artifacts import CorruptArtifactError, open_artifact, refuses_by_name
 from poker.tree import BettingTree, Kind
@@ -40,7 +39,7 @@ class LeafTable:
         sem: standard errors of the same shape; None in bundles.
     """
 
-    nodes: NDArray[np.int32]
+    nodes: I32
     values: Singles
     sem: Singles | None = None
 
@@ -94,7 +93,7 @@ def table_bytes(leaves: int, continuations: int) -> int:
     return 2 * leaves * 2 * continuations * NUM_CLASSES**2 * np.dtype(np.float32).itemsize
 
 
-def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
+def preflop_leaves(tree: BettingTree) -> I32:
     """Return the STREET nodes that end the first round with betting to come.
 
     Args:
@@ -174,7 +173,7 @@ def class_values(
 
 def _deals(
     continuations: Continuations, boards: int, rng: np.random.Generator
-) -> Iterator[tuple[Board, tuple[NDArray[np.int64], NDArray[np.int64]], Singles]]:
+) -> Iterator[tuple[Board, tuple[I64, I64], Singles]]:
     """Iterate over boards with one hand of each class per player, and their preflop equities [169, 169]."""
     rules = continuations.blueprint.rules
     equity = showdown_equity(rules, ())
@@ -187,6 +186,6 @@ _BY_CLASS = np.argsort(PREFLOP_CLASS, kind="stable")
 _CLASS_START = np.cumsum(PREFLOP_CLASS_SIZE) - PREFLOP_CLASS_SIZE
 
 
-def _one_of_each_class(rng: np.random.Generator) -> NDArray[np.int64]:
+def _one_of_each_class(rng: np.random.Generator) -> I64:
     """Return a uniformly drawn hand of each class [169]."""
     return np.asarray(_BY_CLASS[_CLASS_START + rng.integers(0, PREFLOP_CLASS_SIZE)])

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.features import ahead_now, all_in_equity
 from poker.depth_limit.evaluator import LeafEvaluator, LeafQuery, cluster_equity, leaf_values, possible_pairs
@@ -15,7 +14,7 @@ from poker.depth_limit.leaves.clusters import cluster_means, hand_clusters, k_me
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
 from poker.game.rules import CALL, Rules
-from poker.kernels.types import Board, Ranges, Singles
+from poker.kernels.types import I32, Board, Ranges, Singles
 from poker.solvers.vector.leaves import LeafValues
 from poker.store.lru_cache import LRUCache
 
@@ -51,7 +50,7 @@ class ValueNet(Protocol):
 class _Groups(NamedTuple):
     """The hands of a board in clusters [H], mean features of their hands and pairs, and equities [C, C]."""
 
-    clusters: NDArray[np.int32]
+    clusters: I32
     parts: GridParts
     equity: Singles
 
@@ -79,7 +78,7 @@ def _make_groups(grouping: _Grouping, rules: Rules, board: Board) -> _Groups:
     return _Groups(clusters, parts, equity)
 
 
-def _feature_classes(cards: BoardFeatures) -> NDArray[np.int32]:
+def _feature_classes(cards: BoardFeatures) -> I32:
     """Return [H] numbers of hands by features and increasing equity, equal for equal features; -1 for dead hands."""
     live = HOLDEM.live(cards.board)
     kinds = np.full(len(live), -1, dtype=np.int32)
@@ -87,9 +86,7 @@ def _feature_classes(cards: BoardFeatures) -> NDArray[np.int32]:
     return kinds
 
 
-def _value_clusters(
-    net: ValueNet, rules: Rules, cards: BoardFeatures, kinds: NDArray[np.int32], limit: int
-) -> NDArray[np.int32]:
+def _value_clusters(net: ValueNet, rules: Rules, cards: BoardFeatures, kinds: I32, limit: int) -> I32:
     """Return [H] at most `limit` clusters of hands to which `net` gives similar values.
 
     The values are taken against groups of weak to strong hands after a small raise.
@@ -104,7 +101,7 @@ def _value_clusters(
     return np.where(kinds >= 0, k_means(values, np.bincount(kinds[kinds >= 0]), limit)[kinds], -1).astype(np.int32)
 
 
-def _grid_parts(cards: BoardFeatures, own: NDArray[np.int32], opp: NDArray[np.int32]) -> GridParts:
+def _grid_parts(cards: BoardFeatures, own: I32, opp: I32) -> GridParts:
     by_hand, possible = (all_in_equity(cards.board), ahead_now(cards.board)), possible_pairs(cards.board)
     pairs = np.stack([pair_means(values, possible, own, opp) for values in by_hand], axis=2)
     return GridParts(cluster_means(cards.hands, own), cluster_means(cards.hands, opp), pairs, cards.texture)

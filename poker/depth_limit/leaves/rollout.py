@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.dealers import sample_boards
 from poker.abstraction.features import hand_features
@@ -16,7 +15,7 @@ from poker.depth_limit.leaves.clusters import hand_clusters, pair_means
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM
 from poker.game.rules import Rules
-from poker.kernels.types import Board, Ranges, Singles
+from poker.kernels.types import I32, I64, Board, Ranges, Singles
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint
 from poker.solvers.vector.leaves import LeafValues
 from poker.store.entropy import drawn_seed
@@ -32,9 +31,9 @@ class _Sample:
     """The sample for one board: complete boards, hands [m], their clusters [m], clusters [H] and equity [C, C]."""
 
     runouts: list[Board]
-    hands: NDArray[np.int64]
-    members: NDArray[np.int32]
-    clusters: NDArray[np.int32]
+    hands: I64
+    members: I32
+    clusters: I32
     equity: Singles
 
 
@@ -131,7 +130,7 @@ class RolloutLeaf(LeafEvaluator):
         return np.array(by_own, dtype=np.float32)
 
 
-def representatives(clusters: NDArray[np.int32], per_cluster: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def representatives(clusters: I32, per_cluster: int, rng: np.random.Generator) -> I64:
     """Draw hands of each cluster without replacement.
 
     Args:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.depth_limit.continuations.generation import ContinuationSet, Solving, Step, biased, self_generated
 from poker.depth_limit.continuations.leaf_play import LeafPlay
@@ -24,7 +23,7 @@ from poker.experiments.off_tree_bet.solutions import (
 )
 from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.game.rules import Rules
-from poker.kernels.types import Singles
+from poker.kernels.types import Reals, Singles
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import Curve, curves
 from poker.report.estimates import exact
@@ -121,7 +120,7 @@ class Measure:
             hands_that_bet=float(self._share @ (values > self.otherwise)),
         )
 
-    def exploitability(self, best: NDArray[np.floating]) -> float:
+    def exploitability(self, best: Reals) -> float:
         """Return P1's profit beyond the value of the game, in mbb per hand.
 
         Args:

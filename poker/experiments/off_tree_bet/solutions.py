@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
-from poker.kernels.types import Floats, Singles
+from poker.kernels.types import I32, Floats, Reals, Singles
 from poker.run.errors import PokernetsError
 from poker.run.progress import Console, progress_bars
 from poker.solvers.vector.boards import deck_of
@@ -51,7 +51,7 @@ class SolvedGame:
     """
 
     game: VectorGame
-    rows: NDArray[np.floating]
+    rows: Reals
     counts: dict[str, float]
 
     def solver(self, threads: int) -> VectorSolver:
@@ -167,9 +167,7 @@ def translated(spot: OffTreeBet, blueprint: SolvedGame, branch: VectorGame, play
     return mixture
 
 
-def copy_rows(
-    source: VectorGame, rows: NDArray[Any], twins: NDArray[np.int32], target: VectorGame, player: int, out: Rows
-) -> None:
+def copy_rows(source: VectorGame, rows: NDArray[Any], twins: I32, target: VectorGame, player: int, out: Rows) -> None:
     """Copy the strategy of a player from one game to another with the same boards and hands.
 
     The source may end on an earlier street.

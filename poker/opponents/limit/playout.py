@@ -13,14 +13,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.game.betting import Betting
 from poker.game.cards import HOLDEM, NUM_CARDS
 from poker.kernels.cards.strength import LOWEST, completion_ranks, completion_strength, completions
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
-from poker.kernels.types import Board, Floats, Singles
+from poker.kernels.types import U64, Board, Floats, Singles
 from poker.opponents.hand_classes import shares_below
 from poker.opponents.limit.strength import board_strength
 from poker.opponents.responses import all_responses
@@ -144,14 +143,7 @@ class LineValues(NamedTuple):
 
 
 def line_values(
-    held: int,
-    betting: Betting,
-    board: Board,
-    tables: Singles,
-    habits: Floats,
-    style: Style,
-    budget: Budget,
-    rng: NDArray[np.uint64],
+    held: int, betting: Betting, board: Board, tables: Singles, habits: Floats, style: Style, budget: Budget, rng: U64
 ) -> LineValues:
     """Sample the values of calling and raising for the player to act after the flop.
 

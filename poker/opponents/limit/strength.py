@@ -18,14 +18,13 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS
 from poker.game.cards import NUM_HANDS, CardError
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand_list
 from poker.kernels.opponents import weights as kernel
-from poker.kernels.types import Board, Floats, Singles
+from poker.kernels.types import I16, Board, Floats, Singles
 from poker.opponents.hand_classes import shares_below
 
 
@@ -89,7 +88,7 @@ class BoardStrength:
         self.live = live_hand_list(cards)
         self._wins = count_wins(completion_ranks(cards, self.live), 0, len(self.live))
         self._ranks = rank_board_hands(cards)[self.live].astype(np.int16)
-        self._position: NDArray[np.int16] = np.full(NUM_HANDS, -1, dtype=np.int16)
+        self._position: I16 = np.full(NUM_HANDS, -1, dtype=np.int16)
         self._position[self.live] = np.arange(len(self.live))
         self._quantiles: dict[int, Singles] = {}
 
@@ -110,7 +109,7 @@ class BoardStrength:
             raise CardError(f"hand {hand} shares a card with the board {self.board}")
         return combine(*self._measures(np.array([hand], dtype=np.int16), tables)[:, :, 0])
 
-    def _measures(self, hands: NDArray[np.int16], tables: Singles) -> Floats:
+    def _measures(self, hands: I16, tables: Singles) -> Floats:
         """Return HS, PPot and NPot, [3, n, h], of h live hands against n tables."""
         weights = np.ascontiguousarray(tables[:, self.live], dtype=np.float32)
         rows = self._position[hands]

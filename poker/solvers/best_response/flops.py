@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import is_holdem
 from poker.game.cards import HOLDEM, PREFLOP_CLASS
@@ -31,7 +30,7 @@ from poker.game.rules import Rules
 from poker.game.state import PolicyFunction
 from poker.kernels.cards.hands import HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities, canonical_boards
-from poker.kernels.types import Board, Floats, Reals
+from poker.kernels.types import I64, Board, Floats, Reals
 from poker.run.errors import PokernetsError
 from poker.run.machine import memory
 from poker.solvers.best_response.public import CardlessPolicy, columns, on_one_board, on_tree, tree_of_both
@@ -39,7 +38,7 @@ from poker.solvers.best_response.ranges import RangeWalk
 from poker.tree import BetMenu, BettingTree, Kind
 
 NUM_CLASSES = 169
-CLASS_HAND: NDArray[np.int64] = np.unique(PREFLOP_CLASS, return_index=True)[1]
+CLASS_HAND: I64 = np.unique(PREFLOP_CLASS, return_index=True)[1]
 """[169] the first hand of each class."""
 NUM_FLOPS = NUM_BOARDS[3]
 _PARTS = 10
@@ -50,7 +49,7 @@ _MEMORY_SHARE = 0.8
 
 FlopValues = list[Floats]
 """Values on one flop: for each seat [V, C]."""
-FlopStrategy = dict[int, NDArray[np.int64]]
+FlopStrategy = dict[int, I64]
 """Index of the action that each class of hands [C] takes, by node."""
 
 
@@ -161,13 +160,13 @@ class SeatResponse:
         """
         return self._chips(values, lambda node, gains: strategy[node])
 
-    def _chips(self, values: Floats, choose: Callable[[int, Floats], NDArray[np.int64]]) -> float:
+    def _chips(self, values: Floats, choose: Callable[[int, Floats], I64]) -> float:
         ends = dict(zip(self.entries, values * (_FLOPS / _FLOPS_WITH_TWO_HANDS), strict=True))
         by_class = self._values(0, np.ones(NUM_HANDS), ends, choose)
         return float(by_class[PREFLOP_CLASS].sum()) / (NUM_HANDS * math.comb(50, 2))
 
     def _values(
-        self, node: int, reach: Floats, ends: dict[int, Floats], choose: Callable[[int, Floats], NDArray[np.int64]]
+        self, node: int, reach: Floats, ends: dict[int, Floats], choose: Callable[[int, Floats], I64]
     ) -> Floats:
         """Return the [C] values of a node."""
         tree = self.tree
@@ -249,7 +248,7 @@ class ResponseByFlop:
         self.fingerprint = digest.hexdigest()
 
 
-def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
+def draw_flops(count: int, seed: int) -> I64:
     """Draw canonical flops with replacement, with their dealing probabilities.
 
     Args:

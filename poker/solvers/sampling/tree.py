@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.sampling import nodes as kernel
+from poker.kernels.types import I32, I64, Bools
 from poker.run.errors import PokernetsError
 from poker.tree import BettingTree, Kind
 
@@ -38,10 +39,10 @@ class SamplingTree:
     """
 
     nodes: NDArray[np.void]  # [M] of kernel.NODE
-    strides: NDArray[np.int32]  # [P, S]
-    committed: NDArray[np.int32]  # [E, P]
-    folded: NDArray[np.bool_]  # [E, P]
-    index: NDArray[np.int32]  # [N]
+    strides: I32  # [P, S]
+    committed: I32  # [E, P]
+    folded: Bools  # [E, P]
+    index: I32  # [N]
     num_buckets: tuple[int, ...]  # [S]
     table_size: int  # floats
 
@@ -60,7 +61,7 @@ class SamplingTree:
         """Bytes of all arrays."""
         return self.index.nbytes + sum(array.nbytes for array in self.arrays)
 
-    def origin(self) -> NDArray[np.int32]:
+    def origin(self) -> I32:
         """Return the betting node int32 [M] of each sampling node."""
         nodes = np.empty(len(self.nodes), dtype=np.int32)
         nodes[self.index] = np.arange(len(self.index), dtype=np.int32)  # street nodes come before their descendants
@@ -81,7 +82,7 @@ class SamplingTree:
         stride = int(self.strides[at["player"], at["street"]])
         return np.lib.stride_tricks.as_strided(values[int(at["row"]) :], shape, (stride * size, size))
 
-    def starts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    def starts(self, nodes: I32) -> I64:
         """Return where the rows of several nodes begin: row + bucket * stride.
 
         Args:
@@ -95,7 +96,7 @@ class SamplingTree:
         strides = self.strides[chosen["player"], chosen["street"]]
         return np.asarray(chosen["row"][:, None] + buckets * strides[:, None])
 
-    def batches(self, entries: int) -> Iterator[NDArray[np.int32]]:
+    def batches(self, entries: int) -> Iterator[I32]:
         """Iterate over all decisions in groups of one street and number of actions.
 
         Args:
@@ -152,7 +153,7 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
     return SamplingTree(nodes, strides, committed, folded, index, num_buckets, size)
 
 
-def _breadth_first(tree: BettingTree, target: NDArray[np.int32]) -> NDArray[np.int32]:
+def _breadth_first(tree: BettingTree, target: I32) -> I32:
     """Return the betting nodes [M] that are not street nodes, in breadth-first order with siblings side by side."""
     order = [target[:1]]
     while len(order[-1]):
@@ -164,9 +165,7 @@ def _breadth_first(tree: BettingTree, target: NDArray[np.int32]) -> NDArray[np.i
     return np.concatenate(order)
 
 
-def _place_rows(
-    nodes: NDArray[np.void], num_buckets: tuple[int, ...], num_players: int
-) -> tuple[NDArray[np.int32], int]:
+def _place_rows(nodes: NDArray[np.void], num_buckets: tuple[int, ...], num_players: int) -> tuple[I32, int]:
     """Fill `row` of decisions; return the strides [P, S] and the size of the table in floats."""
     base = 0
     strides = np.zeros((num_players, len(num_buckets)), dtype=np.int32)
@@ -184,9 +183,7 @@ def _place_rows(
     return strides, base * ROW_UNIT
 
 
-def _place_ends(
-    tree: BettingTree, nodes: NDArray[np.void], origin: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def _place_ends(tree: BettingTree, nodes: NDArray[np.void], origin: I32) -> tuple[I32, Bools]:
     """Fill `row` of the ends; return `committed` and `folded` of the E different ends of more than two players."""
     ends = np.flatnonzero(nodes["kind"] != kernel.DECISION)
     at = origin[ends]
@@ -200,7 +197,7 @@ def _place_ends(
     return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 2), dtype=np.bool_)
 
 
-def _distinct(columns: Sequence[NDArray[Any]], rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(columns: Sequence[NDArray[Any]], rows: I32) -> tuple[I64, I64]:
     """Number the different combinations of the `columns` at `rows`; return the numbers and one row of each."""
     numbers = np.zeros(len(rows), dtype=np.int64)
     for column in columns:
