@@ -13,7 +13,6 @@ from typing import Any
 import lightning
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from models.opponent.inference import OPPONENT_NET, load_opponent_net
 from models.opponent.inference import STAMP as NET_STAMP
@@ -21,7 +20,7 @@ from models.opponent.inputs import Inputs
 from models.opponent.nets import OpponentBatch, batch_of
 from models.training.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.game.rules import LIMIT, RAISE_CLASS
-from poker.kernels.types import I64, Bools, Floats, Singles
+from poker.kernels.types import I64, Bools, Columns, Floats, Singles
 from poker.opponents.inputs import history
 from poker.opponents.inputs.no_limit import NUM_SIZES
 from poker.opponents.inputs.rows import COLUMNS, STAMP, open_rows
@@ -72,7 +71,7 @@ class OpponentRows:
         self.first_street = 1 if self.betting == LIMIT else 0
         """First street whose decisions are predicted."""
         self.source = {name: value for name, value in artifact.config.items() if name not in STAMP}
-        self.columns: dict[str, NDArray[Any]] = {name: np.array(artifact.arrays[name]) for name in COLUMNS}
+        self.columns: Columns = {name: np.array(artifact.arrays[name]) for name in COLUMNS}
         self.names: list[str] = artifact.arrays["names"].tolist()
         hand, street = self.columns["hand"], self.columns["street"]
         self.first_test_hand = self.first_hand(test_share)

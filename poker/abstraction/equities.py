@@ -8,7 +8,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS, all_in_equity, preflop_wins
 from poker.game.betting import Betting
@@ -18,7 +17,7 @@ from poker.game.state import showdown_ranks
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import runout_ranks, showdown_margins
 from poker.kernels.cards.strength import boards_moments, completion_ranks, hand_margins, live_hand_list
-from poker.kernels.types import Board, Floats
+from poker.kernels.types import I8, I16, I32, I64, Board, Bools, Floats, Reals, Singles
 from poker.run.machine import cores, memory
 
 _MATRIX_MISSING = 2
@@ -37,7 +36,7 @@ needs one matrix per flop (50 ms to compute) and uses it again in each seating a
 
 
 @lru_cache(maxsize=_MAX_CACHED)
-def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
+def margins(rules: Rules, board: Board) -> Reals:
     """Compute the probability of winning minus that of losing a showdown for every pair of hands.
 
     All completions of the board that two hands allow are counted, so the mean over the next cards equals the value now.
@@ -68,7 +67,7 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     return total.astype(np.float32) if rules.num_hands > 1000 else total
 
 
-def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32]:
+def showdown_equity(rules: Rules, board: Board) -> Singles:
     """Compute the all-in equity of every pair of hands.
 
     Args:
@@ -125,7 +124,7 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     return canonical.dealt(_all_pairs(margins(rules, canonical.cards), canonical.renamed(opponent)))
 
 
-def _all_pairs(matrix: NDArray[np.floating], opponent: Floats) -> Floats:
+def _all_pairs(matrix: Reals, opponent: Floats) -> Floats:
     return (matrix @ opponent.astype(matrix.dtype)).astype(np.float64)
 
 
@@ -171,12 +170,12 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
     return totals
 
 
-def _few_hands(present: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+def _few_hands(present: Bools) -> I64 | None:
     """Return the [n] hands with weight if comparing each with all others is faster than the matrix, else None."""
     return np.flatnonzero(present) if np.count_nonzero(present) <= _MAX_FEW_HANDS else None
 
 
-def _is_uniform(weights: Floats, live: NDArray[np.bool_]) -> bool:
+def _is_uniform(weights: Floats, live: Bools) -> bool:
     """Return whether all live hands have the same weight and all others none."""
     return bool((weights == np.where(live, weights.max(), 0.0)).all())
 
@@ -202,7 +201,7 @@ _flop_sums = lru_cache(maxsize=1755)(_sums_from_moments)
 _later_sums = lru_cache(maxsize=16)(_sums_from_moments)
 
 
-def _margin_rows(rules: Rules, board: Board, hands: NDArray[np.int64]) -> Floats:
+def _margin_rows(rules: Rules, board: Board, hands: I64) -> Floats:
     """Return the [n, 1326] rows of `margins` for the given hands."""
     if not board:
         return margins(rules, board)[hands].astype(np.float64)
@@ -231,7 +230,7 @@ def _hand_margins(board: Board, hand: int) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _completion_ranks(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
+def _completion_ranks(board: Board) -> tuple[I16, I8]:
     """Return the live hands [L] and their ranks [N, L] on every completion of the board."""
     cards = np.array(board, dtype=np.uint8)
     live = live_hand_list(cards)
@@ -239,7 +238,7 @@ def _completion_ranks(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int8]
 
 
 @lru_cache(maxsize=4096)
-def _ranked_hands(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+def _ranked_hands(rules: Rules, board: Board) -> tuple[I16, I16]:
     """Return one row [1, n] of the hands on a complete board, from weakest to strongest, and one of their ranks."""
     ranks = hand_ranks(rules, board)
     order = np.argsort(ranks, kind="stable")
@@ -249,7 +248,7 @@ def _ranked_hands(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArra
 
 
 @lru_cache(maxsize=6)
-def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+def _runouts(rules: Rules, board: Board) -> tuple[I16, I16]:
     """Return rows [N, n] as in `_ranked_hands` for every completion of the board."""
     if rules.deck_size == 52 and rules.total_board_cards == 5:
         live, ranks = _completion_ranks(board)
@@ -262,7 +261,7 @@ def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.
     return np.concatenate([order for order, _ in rows]), np.concatenate([ranks for _, ranks in rows])
 
 
-def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
+def hand_ranks(rules: Rules, board: Board) -> I32:
     """Rank every hand on a complete board.
 
     Args:

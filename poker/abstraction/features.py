@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.game.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError
 from poker.kernels.cards import strength as kernel
@@ -29,7 +28,7 @@ from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.opponents.weights import measures
-from poker.kernels.types import Floats
+from poker.kernels.types import I8, I16, I32, I64, Floats, Singles
 from poker.run.atomic import write_atomically
 
 PAIR_COMPLETIONS = {0: 1712304, 3: 990, 4: 44, 5: 1}
@@ -62,9 +61,9 @@ class HandFeatures:
 class _Counts(NamedTuple):
     """Exact counts on a board of 3 to 5 cards with L live hands (see `poker.kernels.cards.strength`)."""
 
-    live: NDArray[np.int16]
-    ranks: NDArray[np.int8]  # [N, L] on its completions
-    wins: NDArray[np.int16]  # [L, L] completions on which the row's hand beats the column's
+    live: I16
+    ranks: I8  # [N, L] on its completions
+    wins: I16  # [L, L] completions on which the row's hand beats the column's
 
 
 def hand_features(board: Sequence[int]) -> HandFeatures:
@@ -84,7 +83,7 @@ def hand_features(board: Sequence[int]) -> HandFeatures:
     return _features(cards) if cards else _preflop_features()
 
 
-def all_in_equity(board: Sequence[int]) -> NDArray[np.float32]:
+def all_in_equity(board: Sequence[int]) -> Singles:
     """Compute the all-in equity of every pair of hands.
 
     Args:
@@ -99,7 +98,7 @@ def all_in_equity(board: Sequence[int]) -> NDArray[np.float32]:
     return _equity(_as_board(board))
 
 
-def ahead_now(board: Sequence[int]) -> NDArray[np.float32]:
+def ahead_now(board: Sequence[int]) -> Singles:
     """Compare every pair of hands on the current board.
 
     Args:
@@ -123,7 +122,7 @@ def _as_board(board: Sequence[int]) -> tuple[int, ...]:
     return cards
 
 
-def _by_hand(values: Floats, live: NDArray[np.int16]) -> Floats:
+def _by_hand(values: Floats, live: I16) -> Floats:
     out = np.zeros(NUM_HANDS)
     out[live] = values
     out.setflags(write=False)
@@ -170,7 +169,7 @@ def _river_features(cards: tuple[int, ...]) -> HandFeatures:
 
 
 @lru_cache(maxsize=8)
-def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
+def _equity(cards: tuple[int, ...]) -> Singles:
     if cards:
         counts = _counts(cards)
         out = kernel.equity_matrix(counts.wins, counts.live, PAIR_COMPLETIONS[len(cards)])
@@ -183,7 +182,7 @@ def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=8)
-def _ahead(cards: tuple[int, ...]) -> NDArray[np.float32]:
+def _ahead(cards: tuple[int, ...]) -> Singles:
     order = rank_board_hands(np.array(cards, dtype=np.uint8)) if cards else _preflop_features().ehs
     halves = (order[:, None] >= order).view(np.int8) + (order[:, None] > order).view(np.int8)
     out = (halves * HOLDEM.possible(cards)).astype(np.float32) * np.float32(0.5)
@@ -199,8 +198,8 @@ class PreflopCounts(NamedTuple):
         moments: [2, 1326] result of `preflop_moments`.
     """
 
-    wins: NDArray[np.int32]
-    moments: NDArray[np.int64]
+    wins: I32
+    moments: I64
 
 
 @lru_cache(maxsize=1)
@@ -225,7 +224,7 @@ def _preflop_counts() -> PreflopCounts:
     return counts
 
 
-def preflop_wins(board_cards: int = 5) -> NDArray[np.int64]:
+def preflop_wins(board_cards: int = 5) -> I64:
     """Count the boards on which one hand beats another; takes a few seconds.
 
     Counts are taken over canonical boards with their multiplicities m. Each canonical board represents m boards. The
@@ -251,7 +250,7 @@ def preflop_wins(board_cards: int = 5) -> NDArray[np.int64]:
     return total // len(HAND_PERMUTATION)
 
 
-def preflop_moments() -> NDArray[np.int64]:
+def preflop_moments() -> I64:
     """Sum river strength and its square over all boards that a hand allows.
 
     Returns:
@@ -264,5 +263,5 @@ def preflop_moments() -> NDArray[np.int64]:
         weights = multiplicities[start : start + 4096]
         by_hand += np.stack([weights @ counts, weights @ counts**2])
     member = (PREFLOP_CLASS[:, None] == np.arange(len(PREFLOP_CLASS_SIZE))).astype(np.int64)
-    means: NDArray[np.int64] = by_hand @ member // PREFLOP_CLASS_SIZE
+    means: I64 = by_hand @ member // PREFLOP_CLASS_SIZE
     return means[:, PREFLOP_CLASS]

@@ -6,10 +6,9 @@ Q is the number of nodes of the subtree and F of folds among its ends.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.sampling import nodes as kernel
-from poker.kernels.types import Singles
+from poker.kernels.types import I8, I32, I64, Singles
 from poker.solvers.blueprint import Blueprint, action_classes
 from poker.tree import Kind
 
@@ -34,17 +33,17 @@ class Subtree:
         links: sampling nodes of the links.
     """
 
-    player: NDArray[np.int8]  # [Q]
-    street: NDArray[np.int8]  # [Q]
-    first: NDArray[np.int32]  # [Q]
-    arity: NDArray[np.int32]  # [Q]
-    row: NDArray[np.int64]  # [Q]
-    stride: NDArray[np.int64]  # [Q]
-    end: NDArray[np.int32]  # [Q]
-    action_class: NDArray[np.int8]  # [Q]
+    player: I8  # [Q]
+    street: I8  # [Q]
+    first: I32  # [Q]
+    arity: I32  # [Q]
+    row: I64  # [Q]
+    stride: I64  # [Q]
+    end: I32  # [Q]
+    action_class: I8  # [Q]
     fold_value: Singles  # [F] chips player 0 wins
     stake: Singles  # chips the better hand wins
-    links: NDArray[np.int64]  # sampling nodes
+    links: I64  # sampling nodes
 
     @property
     def num_ends(self) -> int:
@@ -63,7 +62,7 @@ def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> 
     nodes, tree = blueprint.sampling.nodes, blueprint.tree
     last = blueprint.rules.num_streets if last_street is None else last_street
     order = [np.array([blueprint.sampling.index[node]], dtype=np.int64)]
-    first: list[NDArray[np.int64]] = []
+    first: list[I64] = []
     count = 1
     while len(order[-1]):
         level = nodes[order[-1]]

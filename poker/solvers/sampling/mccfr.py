@@ -12,16 +12,15 @@ Leduc.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.kernels.sampling import external_sampling, outcome_sampling
 from poker.kernels.sampling.nodes import Deals
-from poker.kernels.types import Reals, Singles
+from poker.kernels.types import I32, U64, Columns, Reals, Singles
 from poker.run.errors import PokernetsError
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised
 from poker.tree import BettingTree
@@ -89,7 +88,7 @@ class RegretSolver(SamplingSolver):
             self._recorded["table_bits"] = 64
 
     @property
-    def tables(self) -> dict[str, NDArray[Any]]:
+    def tables(self) -> Columns:
         """The table of regrets and strategy sums [entries], by name."""
         return {"table": self.table}
 
@@ -113,7 +112,7 @@ class RegretSolver(SamplingSolver):
         """Sum of the weights of all iterations; after k whole periods this is k / 2 periods."""
         return self.iterations - self.periods * self._period / 2
 
-    def averages(self, nodes: NDArray[np.int32]) -> Singles:
+    def averages(self, nodes: I32) -> Singles:
         """Return the average strategy at several betting nodes.
 
         Args:
@@ -177,7 +176,7 @@ class ExternalSampling(RegretSolver):
         per_iteration = self.decisions / max(self.iterations, 1)
         return self.regret_bound() / max(per_iteration, 1e-12)
 
-    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+    def _play(self, thread: int, done: int, deals: Deals, rng: U64) -> tuple[int, ...]:
         """Return the nodes visited, no periods, and the decisions of traversers."""
         visits, decisions = external_sampling.external_sampling(
             self.sampling.arrays, self.table, deals, rng, self._scratch[thread]
@@ -220,7 +219,7 @@ class OutcomeSampling(RegretSolver):
         settings = {"explore": explore, "alternating": alternating} | ({"all_explore": True} if all_explore else {})
         self._recorded = {"solver": "outcome_sampling", **self._recorded, **settings}
 
-    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+    def _play(self, thread: int, done: int, deals: Deals, rng: U64) -> tuple[int, ...]:
         played = done // self.threads  # on this thread
         visits = outcome_sampling.outcome_sampling(self.sampling.arrays, self.table, *self._options, played, deals, rng)
         return (visits,)

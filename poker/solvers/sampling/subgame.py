@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.equities import hand_ranks
@@ -20,7 +19,7 @@ from poker.game.rules import NO_ACTION
 from poker.kernels.rng import streams
 from poker.kernels.sampling import nodes as kernel
 from poker.kernels.sampling import subgames
-from poker.kernels.types import Board, Singles
+from poker.kernels.types import I32, I64, Board, Records, Singles
 from poker.solvers.blueprint import CONTINUATIONS, Blueprint, action_classes, bias_of
 from poker.solvers.sampling.base import normalised
 from poker.tree import BettingTree, Kind
@@ -68,7 +67,7 @@ class RolledOut:
         self.rules, self.cards = blueprint.rules, blueprint.cards
         self._tree, self._sampling, self._translator = tree, sampling, translator
 
-    def ends(self, states: Sequence[Betting], rows: NDArray[np.int32]) -> subgames.Ends:
+    def ends(self, states: Sequence[Betting], rows: I32) -> subgames.Ends:
         """Describe leaves for the kernel.
 
         Args:
@@ -223,7 +222,7 @@ class SubgameSolver:
         game, prior = (self._game, self._rollout, table, deal), self._prior
         return int(subgames.traverse(*game, prior, self._masks, weight, self._rng, self._work))
 
-    def _infosets(self, board: Board) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _infosets(self, board: Board) -> tuple[I32, I32]:
         """Return columns [S, H] of all hands on each street of a complete board, and showdown ranks [H]."""
         rules = self._rules
         ranks = hand_ranks(rules, board).astype(np.int32)
@@ -238,7 +237,7 @@ class SubgameSolver:
         return infosets.astype(np.int32), ranks
 
 
-def _packed(tree: BettingTree) -> tuple[NDArray[np.void], int, NDArray[np.int64]]:
+def _packed(tree: BettingTree) -> tuple[Records, int, I64]:
     """Return nodes in the form that kernels read, the number of table rows, and the nodes that end the hand."""
     nodes = np.zeros(len(tree), kernel.NODE)
     decision, leaf = tree.kind == Kind.DECISION, tree.kind == Kind.LEAF

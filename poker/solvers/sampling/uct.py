@@ -11,16 +11,15 @@ learns equally well if there are many information states (`poker.kernels.samplin
 is not recorded.
 """
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.kernels.sampling import uct
 from poker.kernels.sampling.nodes import Deals
-from poker.kernels.types import Reals, Singles
+from poker.kernels.types import I32, U64, Columns, Reals, Singles
 from poker.run.errors import PokernetsError
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised, zeros
 from poker.solvers.sampling.tree import SamplingTree
@@ -87,7 +86,7 @@ class Uct(SamplingSolver):
         size, dense = self.sampling.table_size // 2, self.sampling.before_last
         self._table = zeros(size, uct.ACTION64 if mean_bits == 64 else uct.ACTION32, dense)
         self.means: Reals = self._table["mean"]
-        self.counts: NDArray[np.int32] = self._table["count"]
+        self.counts: I32 = self._table["count"]
         self.exploration = exploration(tree, self.sampling, ceiling, potential)
         self._mixing = (eta, gamma, decay)
         self._play_options = (int(self.sampling.nodes["arity"].max()), together)
@@ -117,11 +116,11 @@ class Uct(SamplingSolver):
         super().run(iterations=iterations, seconds=seconds)
 
     @property
-    def tables(self) -> dict[str, NDArray[Any]]:
+    def tables(self) -> Columns:
         """Means and counts [entries], by name."""
         return {"means": self.means, "counts": self.counts}
 
-    def averages(self, nodes: NDArray[np.int32]) -> Singles:
+    def averages(self, nodes: I32) -> Singles:
         """Return the average or the greedy policy at several betting nodes.
 
         Args:
@@ -140,7 +139,7 @@ class Uct(SamplingSolver):
         best = (means == means.max(axis=-1, keepdims=True)) & (counts > 0)
         return normalised(best.astype(np.float32))
 
-    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+    def _play(self, thread: int, done: int, deals: Deals, rng: U64) -> tuple[int, ...]:
         options = (*self._mixing, *self._play_options)
         visits = uct.play_episodes(self.sampling.arrays, self._table, self.exploration, *options, deals, rng)
         return (visits,)
