@@ -25,31 +25,8 @@ from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.types import Board
 from poker.run.errors import PokernetsError
 
-__all__ = [
-    "HAND_CARDS",
-    "HOLDEM",
-    "NUM_CARDS",
-    "NUM_HANDS",
-    "NUM_RANKS",
-    "NUM_SUITS",
-    "PREFLOP_CLASS",
-    "PREFLOP_CLASS_SIZE",
-    "RANKS",
-    "SUITS",
-    "CanonicalBoard",
-    "CardError",
-    "CardSpace",
-    "card_mask",
-    "card_space",
-    "card_text",
-    "cards_text",
-    "class_text",
-    "hand_index",
-    "hand_text",
-    "parse_card",
-    "parse_cards",
-    "updated_range",
-]
+__all__ = ["HAND_CARDS", "NUM_CARDS", "NUM_HANDS", "NUM_RANKS", "NUM_SUITS"]
+"""Names of the kernels that are imported from here, besides the names defined here."""
 
 Weight = TypeVar("Weight", bound=np.floating[Any])
 

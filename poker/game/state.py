@@ -20,21 +20,8 @@ from poker.kernels.cards.ranks import rank_hands
 from poker.kernels.types import Reals, Singles
 from poker.run.errors import PokernetsError
 
-__all__ = [
-    "NOBODY",
-    "Betting",
-    "DealError",
-    "HandState",
-    "IllegalAction",
-    "Legal",
-    "Policy",
-    "PolicyFunction",
-    "Pot",
-    "RangedPolicy",
-    "public_state",
-    "showdown_ranks",
-    "split_pots",
-]
+__all__ = ["NOBODY", "Betting", "IllegalAction", "Legal"]
+"""Names of the betting that are imported from here, besides the names defined here."""
 
 Cards = tuple[int, ...]
 
