@@ -13,6 +13,8 @@ from poker.agents.base import Agent
 from poker.game.betting import Betting
 from poker.game.rules import CALL, FOLD, Rules, rules_from
 from poker.game.state import HandState, Policy
+from poker.kernels.types import Board
+from poker.solvers.best_response.public import columns
 from poker.solvers.blueprint import KIND, Blueprint
 from poker.store.artifacts import artifact_exists, open_artifact, refuses_by_name
 from poker.store.entropy import drawn_seed
@@ -87,9 +89,7 @@ class BlueprintAgent(Agent):
         return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 
 
-def blueprint_policy(
-    blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...]
-) -> Policy:
+def blueprint_policy(blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: Board) -> Policy:
     """Return the blueprint's strategy for real betting.
 
     If the hand in the tree has diverged from the real one (`HistoryTranslator.node`), every hand calls heads-up. At
@@ -114,14 +114,10 @@ def blueprint_policy(
         return (CALL,), np.ones((blueprint.rules.num_hands, 1), dtype=np.float32)
     meanings = translator.real_actions(node, betting)
     actions = tuple(sorted(set(meanings)))
-    probs = blueprint.probs(node, board)
-    merged = np.zeros((len(probs), len(actions)), dtype=np.float32)
-    for column, action in enumerate(meanings):
-        merged[:, actions.index(action)] += probs[:, column]
-    return actions, merged
+    return actions, columns((meanings, blueprint.probs(node, board)), actions)
 
 
-def pot_odds_policy(betting: Betting, board: tuple[int, ...]) -> Policy:
+def pot_odds_policy(betting: Betting, board: Board) -> Policy:
     """Return a policy that never raises: check, or call with hands that are good enough for the pot odds.
 
     A hand calls if its equity against one more opponent than there are exceeds the pot odds.

@@ -58,10 +58,10 @@ class SolvedTurn(Agent):
         adversary = response(name="adversary", game=self.rules, opponent=self, actions=actions)
 
         def own(node: int, board: Board) -> Reals:
-            return columns(self.tree, node, adversary.policy(public_state(self._betting(node), board)))
+            return columns(adversary.policy(public_state(self._betting(node), board)), self.tree.actions(node))
 
         def theirs(node: int, board: Board) -> Reals:
-            return columns(self.tree, node, self.policy(public_state(self._betting(node), board)))
+            return columns(self.policy(public_state(self._betting(node), board)), self.tree.actions(node))
 
         live = self.rules.space.live(self.board)
         reach, weights = (self.ranges[seat] * live.astype(np.float64) for seat in (1 - player, player))

@@ -125,7 +125,7 @@ class SeatResponse:
             reaches[int(self.tree.first_child[node])] = reach
         elif self.tree.kind[node] == Kind.DECISION:
             if self.tree.player[node] != self.responder:
-                self._shares[node] = columns(self.tree, node, policy(self.tree.betting(node)))
+                self._shares[node] = columns(policy(self.tree.betting(node)), self.tree.actions(node))
             for child, own in self._children(node, reach):
                 self._descend(child, own, policy, reaches)
 

@@ -65,7 +65,7 @@ def on_one_board(policy: PolicyFunction) -> CardlessPolicy:
 def on_tree(tree: BettingTree, policy: PolicyFunction) -> RangePolicy:
     """Return `policy` as a function of the nodes of `tree` and the board."""
     betting = lru_cache(maxsize=None)(tree.betting)
-    return lambda node, board: columns(tree, node, policy(public_state(betting(node), board)))
+    return lambda node, board: columns(policy(public_state(betting(node), board)), tree.actions(node))
 
 
 @dataclass(frozen=True)
@@ -100,19 +100,17 @@ def _own_tree(rules: Rules) -> BettingTree:
     return build_tree(Betting.start(rules))
 
 
-def columns(tree: BettingTree, node: int, policy: Policy) -> Reals:
-    """Arrange a policy by the actions of a node.
+def columns(policy: Policy, offered: tuple[int, ...]) -> Reals:
+    """Arrange a policy by offered actions; the policy may name an action more than once.
 
     Args:
-        tree: the betting tree.
-        node: a node that has all actions of the policy.
         policy: actions and their probabilities [H, A'].
+        offered: all actions of the policy, without repeats.
 
     Returns:
-        [H, A] probabilities of the node's actions.
+        [H, A] probabilities of the offered actions.
     """
     actions, probs = policy
-    offered = tree.actions(node)
     out = np.zeros((len(probs), len(offered)), probs.dtype)
     for column, action in enumerate(actions):
         out[:, offered.index(action)] += probs[:, column]
