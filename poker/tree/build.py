@@ -5,7 +5,7 @@ Nodes are created in breadth-first order.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -82,24 +82,22 @@ def build_tree(
     return _Builder(menu, depth_limit, dead, gadget, watch).build(betting)
 
 
+@dataclass
 class _Builder:
     """State of one build; rows are in breadth-first order, and `growing` queues nodes that lack their children."""
 
-    def __init__(
-        self, menu: BetMenu, limit: DepthLimit | None, dead: int, gadget: Gadget | None, watch: Watch | None
-    ) -> None:
-        self.menu = menu
-        self.limit = limit
-        self.dead = dead
-        self.gadget = gadget
-        self.watch = watch
-        self.rows: list[tuple[int, ...]] = []
-        """(kind, player, street, parent, action, leaf state, leaf choice) of each node."""
-        self.committed: list[tuple[int, ...]] = []
-        self.folded: list[tuple[bool, ...]] = []
-        self.growing: deque[tuple[int, Betting, int, tuple[int, ...]]] = deque()
-        """(node, betting, street, more); `more` is the street's first highest total or arguments of `_choice`."""
-        self.num_leaf_states = 0
+    menu: BetMenu
+    limit: DepthLimit | None
+    dead: int
+    gadget: Gadget | None
+    watch: Watch | None
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+    """(kind, player, street, parent, action, leaf state, leaf choice) of each node."""
+    committed: list[tuple[int, ...]] = field(default_factory=list)
+    folded: list[tuple[bool, ...]] = field(default_factory=list)
+    growing: deque[tuple[int, Betting, int, tuple[int, ...]]] = field(default_factory=deque)
+    """(node, betting, street, more); `more` is the street's first highest total or arguments of `_choice`."""
+    num_leaf_states: int = 0
 
     def build(self, root: Betting) -> BettingTree:
         self._start(root, self._street_of(root), -1, street_base(root))
