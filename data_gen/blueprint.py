@@ -130,9 +130,8 @@ class _Training:
 
     def enough(self, iterations: int, seconds: float) -> bool:
         """Return whether this much training reaches the requested length."""
-        return (self.iterations is not None and iterations >= self.iterations) or (
-            self.budget is not None and seconds >= self.budget
-        )
+        has_all_iterations = self.iterations is not None and iterations >= self.iterations
+        return has_all_iterations or (self.budget is not None and seconds >= self.budget)
 
     def resume(self) -> None:
         """Continue from the checkpoint, if there is one; only the length of the run may differ."""

@@ -4,6 +4,7 @@ The leaf net has layers 34 -> 256 -> 128 -> 128 -> 128 -> 4 [DLS]. The activatio
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, distributed, nn
@@ -84,11 +85,8 @@ class Mlp(nn.Module):
         super().__init__()
         self.seen = _Standardised(inputs) if standardise else nn.Identity()
         generator = torch.Generator().manual_seed(seed)
-        sizes = [inputs, *hidden, outputs]
-        last = len(sizes) - 2
-        self.layers = nn.Sequential(
-            *(Linear(sizes[i], sizes[i + 1], relu=i < last, generator=generator) for i in range(last + 1))
-        )
+        sizes = enumerate(pairwise((inputs, *hidden, outputs)))
+        self.layers = nn.Sequential(*(Linear(*size, relu=i < len(hidden), generator=generator) for i, size in sizes))
 
     def forward(self, features: Tensor) -> Tensor:
         """Map features [n, inputs] to outputs [n, outputs]."""

@@ -13,7 +13,7 @@ from poker.store.artifacts import fingerprint_of
 
 _DISPLAY_CALLBACKS = {"progress", "throughput", "rate"}
 """Callbacks in conf/callbacks/default.yaml that do not change the result."""
-_DISPLAY_OPTIONS = {
+_DISPLAY = {
     "_target_",
     "accelerator",
     "default_root_dir",
@@ -31,9 +31,7 @@ _DISPLAY_OPTIONS = {
 def settings_of(config: DictConfig) -> dict[str, Any]:
     """Return the settings of a training that change its result, as plain values for manifests and loggers."""
     plain: Any = OmegaConf.to_container(config, resolve=True)
-    trainer = {
-        name: value for name, value in plain["trainer"].items() if value is not None and name not in _DISPLAY_OPTIONS
-    }
+    trainer = {name: value for name, value in plain["trainer"].items() if value is not None and name not in _DISPLAY}
     callbacks = {name: settings for name, settings in plain["callbacks"].items() if name not in _DISPLAY_CALLBACKS}
     checkpoint = callbacks.pop("checkpoint", {})
     return {

@@ -174,9 +174,8 @@ class LocalBestResponse(Agent):
         choices = self._actions.choices(state.betting)
         probs = np.ones((self._rules.num_hands, 1), dtype=np.float32)
         if len(choices) > 1:
-            probs = np.eye(len(choices), dtype=np.float32)[
-                self._best(state.betting, self._rules.ordered_board(state.board), choices)
-            ]
+            best = self._best(state.betting, self._rules.ordered_board(state.board), choices)
+            probs = np.eye(len(choices), dtype=np.float32)[best]
         probs[~self._rules.space.live(state.board)] = 0.0
         return choices, probs
 

@@ -90,9 +90,8 @@ class _Wrapper(LeafEvaluator):
 
     def together(self, queries: Sequence[LeafQuery]) -> list[LeafValues]:
         """Compute the changed values of several queries; see `LeafEvaluator.together`."""
-        return [
-            self._transform(values, query[0]) for values, query in zip(self._of.together(queries), queries, strict=True)
-        ]
+        unchanged = zip(self._of.together(queries), queries, strict=True)
+        return [self._transform(values, leaves) for values, (leaves, *_) in unchanged]
 
     def check_game(self, game: Rules) -> None:
         """Check that the values of the other evaluator apply to a game."""

@@ -24,9 +24,8 @@ from poker.game.betting import NOBODY, Betting
 from poker.game.rules import CALL, FOLD, Rules
 from poker.kernels.types import Columns
 
-VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET, WTSD, AF = MEASURES = (
-    *("VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet", "WTSD", "AF"),
-)
+MEASURES = "VPIP", "PFR", "three-bet", "c-bet", "fold to c-bet", "WTSD", "AF"
+VPIP, PFR, THREE_BET, C_BET, FOLD_TO_C_BET, WTSD, AF = MEASURES
 KEYS = {measure: re.sub("[ -]", "_", measure.lower()) for measure in MEASURES}
 """Names of the measures in tables and JSON."""
 

@@ -48,9 +48,7 @@ _REMOVED = (32, 109)  # sizes of a removed input; they are part of the hash, so 
 _SIZES = [HAND_SIZE, PLAYER_SIZE, *_CUTS, *_REMOVED]
 HISTORY_HASH = fingerprint_of({"inputs": HASH, "version": VERSION, "sizes": _SIZES})[:16]
 
-_FACED, _AGGRESSIVE, _ACTIVE, _STILL = (
-    NAMES.index(name) for name in ("faced_bet", "was_aggressive", "active", "still_to_act")
-)
+_FACED, _AGGRESSIVE, _ACTIVE, _STILL = map(NAMES.index, ("faced_bet", "was_aggressive", "active", "still_to_act"))
 
 
 def contexts(street: NDArray[np.uint8], bets: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -32,9 +32,8 @@ COLUMNS: ColumnTypes = {
     "player": Column(np.int32),  # row of `names`
     "seat": Column(np.uint8, within=(0, MAX_PLAYERS)),  # position; 0 is the first blind
     "board": Column(np.uint8, (MAX_BOARD,), (0, NUM_CARDS), NO_CARD),  # cards on the table, NO_CARD beyond them
-    "spot": Column(
-        np.uint16, within=(0, math.prod(SPOTS))
-    ),  # index into `poker.opponents.inputs.no_limit.SPOTS`; 0 in limit
+    # index into `poker.opponents.inputs.no_limit.SPOTS`; 0 in limit
+    "spot": Column(np.uint16, within=(0, math.prod(SPOTS))),
     "hand": Column(np.int32),  # 0, 1, ... without gaps
     "time": Column(np.int64),  # time of the hand, never decreasing
 }
