@@ -67,10 +67,8 @@ def representative_flops(count: int) -> FlopSubset:
 def _divisions() -> I64:
     """Return the int64 [1755] number of the division of each class."""
     boards = canonical_boards(3)
-    different = [
-        np.array([len(set(row)) for row in part.tolist()]) for part in (boards % NUM_SUITS, boards // NUM_SUITS)
-    ]
-    return np.unique(different[0] * NUM_RANKS + different[1], return_inverse=True)[1]
+    counts = [np.array([len(set(row)) for row in part.tolist()]) for part in (boards % NUM_SUITS, boards // NUM_SUITS)]
+    return np.unique(counts[0] * NUM_RANKS + counts[1], return_inverse=True)[1]
 
 
 def _shares(count: int, kinds: I64, deals: I64) -> list[int]:

@@ -52,10 +52,8 @@ def pot_odds(state: HandState) -> PotOdds:
     total = betting.committed[player] + betting.to_call
     to_win = sum(min(chips, total) for chips in betting.committed)
     behind = max(stacks[seat] - max(betting.committed[seat], min(stacks[seat], total)) for seat in opponents)
-    deepest = min(stacks[player] - total, behind)
-    return PotOdds(
-        betting.to_call, to_win, _equity(state, len(opponents)), len(opponents), deepest / (to_win + betting.to_call)
-    )
+    spr = min(stacks[player] - total, behind) / (to_win + betting.to_call)
+    return PotOdds(betting.to_call, to_win, _equity(state, len(opponents)), len(opponents), spr)
 
 
 def _equity(state: HandState, opponents: int) -> float | None:

@@ -169,11 +169,8 @@ class NetLeaf(LeafEvaluator):
                 else:
                     predicted[_leaf_key(leaf, board, own)] = values
         grids = [
-            (
-                self._grouping.groups(rules, board).parts,
-                np.stack([public_features(leaf, own) for leaf in leaves.values()]),
-            )
-            for (rules, board, own), leaves in missing.items()
+            (self._grouping.groups(rules, board).parts, np.stack([public_features(s, own) for s in states.values()]))
+            for (rules, board, own), states in missing.items()
         ]
         if self._grouping.clusters is not None:
             self._cache.hold(len(predicted) + sum(map(len, missing.values())))

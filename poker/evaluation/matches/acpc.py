@@ -78,9 +78,8 @@ def deal(
     players = [RemotePlayer(name, line, times, hands) for name, line in zip(names, lines, strict=True)]
     log = _new_log(Path(out) / game.name, f"acpc-{'-'.join(names)}{'' if seed is None else f'-seed{seed}'}")
     with log.open("w", encoding="utf-8") as file:
-        file.write(
-            f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {'secret' if seed is None else seed}\n"
-        )
+        stated = "secret" if seed is None else seed
+        file.write(f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {stated}\n")
         for option, seconds in (("response", times.answer), ("hand", times.in_hand), ("per_hand", times.per_hand)):
             file.write(f"#--t_{option} {round(1000 * seconds)}\n")
     seed = drawn_seed(seed)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from poker.agents.base import Agent
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
-from poker.evaluation.aivat.value_functions import FoldEquityValues, Solved, ValueFunctionFactory
+from poker.evaluation.aivat.value_functions import FoldEquityValues, Responses, Solved, ValueFunctionFactory
 from poker.formats.acpc.log import LoggedHand, parse_log_line
 from poker.game.state import HandState, Policy, PolicyFunction
 from poker.play.hand import AbsentAgent, Policies
@@ -113,9 +113,7 @@ class MatchAivat:
         entries = rotation.seatings[hand.number % len(rotation.seatings)]
         return [float(by_seat[entries.index(entry)]) for entry in range(len(entries))]
 
-    def _responses(
-        self, agents: Sequence[Agent | None], policies: Sequence[PolicyFunction | None]
-    ) -> list[PolicyFunction | None]:
+    def _responses(self, agents: Sequence[Agent | None], policies: Responses) -> list[PolicyFunction | None]:
         """Return policies by seat that answer bets approximately as the agents do; None for unknown agents.
 
         For unknown agents any policy would increase the variance.

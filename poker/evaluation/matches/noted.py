@@ -77,10 +77,8 @@ class NotedAivat:
         """
         if not all(hand.state.hole_cards):
             raise PokernetsError(f"hand {hand.number} of the log does not show all cards: AIVAT needs the dealer's log")
-        notes_by_seat = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
-        policies = [
-            None if notes is None else noted(notes, hand.number, seat) for seat, notes in enumerate(notes_by_seat)
-        ]
+        by_seat = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
+        policies = [None if notes is None else noted(notes, hand.number, seat) for seat, notes in enumerate(by_seat)]
         return self._aivat.estimate(hand.state, policies)
 
 

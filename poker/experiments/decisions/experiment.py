@@ -251,8 +251,6 @@ def _write(measured: Sequence[Mapping[str, Any]], record: Mapping[str, Any], fol
         f" option is by the solver's values; the last column: errors that cost at most {ALIKE} pots"
     )
     table = Table(("", "of", "decisions", *_COLUMNS.values(), "errors for nothing"), cells, "Decisions", note)
-    rows = [
-        {key: cell.record() if isinstance(cell, Estimate) else cell for key, cell in row.items()} for row in measured
-    ]
+    rows = [{key: one.record() if isinstance(one, Estimate) else one for key, one in row.items()} for row in measured]
     record = {**record, "published": _PUBLISHED, "rows": rows}
     return Report("PokerBench", [table], record).write(folder, Console(width=WIDTH))

@@ -152,9 +152,8 @@ class SearchedAnswers:
         """
         spot, depth = self.spot, self.depth
         tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(spot.p1, 0))
-        solver = VectorSolver(
-            VectorGame(tree, alternatives=self.root.alternatives), depth.algorithm, threads=depth.threads
-        )
+        game = VectorGame(tree, alternatives=self.root.alternatives)
+        solver = VectorSolver(game, depth.algorithm, threads=depth.threads)
         solver.advance(depth.to_the_end)
         return self._p2_rows(solver)
 

@@ -96,9 +96,8 @@ def open_rows(path: str | Path) -> Artifact:
     names = artifact.array(NAMES, (artifact.counts["players"],))
     artifact.array("player", within=(0, len(names)))
     if not _is_ordered(artifact.arrays):
-        raise MismatchedArtifactError(
-            f"{path}: hands are not in chronological order", how_to_replace(KIND, artifact.path)
-        )
+        problem = f"{path}: hands are not in chronological order"
+        raise MismatchedArtifactError(problem, how_to_replace(KIND, artifact.path))
     return artifact
 
 

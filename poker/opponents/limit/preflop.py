@@ -127,9 +127,7 @@ class IncomeRates:
         rates = {field.name: np.array(arrays[field.name]) for field in fields(cls)}
         shape = MAX_PLAYERS - MIN_PLAYERS + 1, len(PREFLOP_CLASS_SIZE)
         if any(array.shape != shape for array in rates.values()):
-            raise CorruptArtifactError(
-                f"{path} contains arrays of the wrong shape; expected {shape}", how_to_replace(KIND, Path(path))
-            )
+            raise CorruptArtifactError(f"{path}: arrays must have the shape {shape}", how_to_replace(KIND, Path(path)))
         return cls(**rates)
 
 

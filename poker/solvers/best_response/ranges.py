@@ -129,9 +129,8 @@ class RangeWalk:
         tree, kind = self.tree, self.tree.kind[node]
         if kind in (Kind.FOLD, Kind.SHOWDOWN) and tree.rules.num_players > 2:
             stakes = tuple(tree.committed[node].tolist()), tuple(tree.folded[node].tolist())
-            return _weighted_sums(
-                _joint_payoffs(tree.rules, *stakes, board if kind == Kind.SHOWDOWN else None, self.player), others
-            )
+            shown = board if kind == Kind.SHOWDOWN else None
+            return _weighted_sums(_joint_payoffs(tree.rules, *stakes, shown, self.player), others)
         if kind == Kind.FOLD:
             sign = -1.0 if tree.folded[node, self.player] else 1.0
             return sign * float(tree.committed[node].min()) * tree.rules.space.compatible_mass(others)

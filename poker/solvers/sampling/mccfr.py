@@ -178,9 +178,8 @@ class ExternalSampling(RegretSolver):
 
     def _play(self, thread: int, done: int, deals: Deals, rng: U64) -> tuple[int, ...]:
         """Return the nodes visited, no periods, and the decisions of traversers."""
-        visits, decisions = external_sampling.external_sampling(
-            self.sampling.arrays, self.table, deals, rng, self._scratch[thread]
-        )
+        tree, scratch = self.sampling.arrays, self._scratch[thread]
+        visits, decisions = external_sampling.external_sampling(tree, self.table, deals, rng, scratch)
         return visits, 0, decisions
 
 

@@ -61,9 +61,8 @@ class RolledOut:
         strategy = blueprint.strategy.view()
         strategy.setflags(write=False)
         bias = np.array([bias_of(kind, factor) for kind in continuations], np.float32).T.copy()
-        self.kernel = subgames.Rollout(
-            sampling.arrays, strategy, classes, bias, np.array(sampling.num_buckets, np.int32)
-        )
+        buckets = np.array(sampling.num_buckets, np.int32)
+        self.kernel = subgames.Rollout(sampling.arrays, strategy, classes, bias, buckets)
         self.rules, self.cards = blueprint.rules, blueprint.cards
         self._tree, self._sampling, self._translator = tree, sampling, translator
 
