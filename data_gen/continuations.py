@@ -157,12 +157,8 @@ class _Plan:
 
     @property
     def config(self) -> dict[str, Any]:
-        return {
-            "game": self.stored.game.name,
-            "pot_fraction": self.pot_fraction,
-            "solving": asdict(self.solving),
-            **asdict(self.sampled),
-        }
+        own = {"game": self.stored.game.name, "pot_fraction": self.pot_fraction, "solving": asdict(self.solving)}
+        return {**own, **asdict(self.sampled)}
 
     @property
     def policy(self) -> Blueprint:

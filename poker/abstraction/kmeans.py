@@ -167,11 +167,7 @@ class FlowPoints:
 
 
 def find_centers(
-    points: Points[CentersT],
-    num_centers: int,
-    effort: ClusteringEffort,
-    seed: int,
-    progress: Callable[[int, int], None],
+    points: Points[CentersT], num_centers: int, effort: ClusteringEffort, seed: int, show: Callable[[int, int], None]
 ) -> CentersT:
     """Run k-means several times and return the best centres.
 
@@ -182,7 +178,7 @@ def find_centers(
         num_centers: number of centres K.
         effort: number of restarts and iterations.
         seed: seed of the k-means++ draws.
-        progress: called with the number of iterations done and in total.
+        show: called with the number of iterations done and in total.
     """
     best: tuple[float, CentersT] | None = None
     total = effort.restarts * effort.iterations
@@ -195,7 +191,7 @@ def find_centers(
             loss = float(np.mean(costs.astype(np.float64) ** 2))
             if best is None or loss < best[0]:
                 best = loss, centers
-            progress(restart * effort.iterations + step + 1, total)
+            show(restart * effort.iterations + step + 1, total)
             if before is not None and np.count_nonzero(labels != before) <= len(labels) // 1000:
                 break
             before = labels

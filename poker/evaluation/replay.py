@@ -179,13 +179,10 @@ def _replay_match(
         else f"{units.size:,} of {len(played.numbers):,} hands"
     )
     title = f"{' and '.join(log.name for log in paths)}: {some} of {game.name}, all legal, payoffs as logged"
-    settings = {
-        "hands": units.size,
-        "hands_in_log": len(played.numbers),
-        "hands_in_unit": units.shape[1],
-        "phh": phh and str(phh),
-    }
-    match_report(results, title=title, record={"settings": settings}).write(folder, Console())
+    hands_of = {"hands": units.size, "hands_in_log": len(played.numbers), "hands_in_unit": units.shape[1]}
+    match_report(results, title=title, record={"settings": {**hands_of, "phh": phh and str(phh)}}).write(
+        folder, Console()
+    )
     return results
 
 

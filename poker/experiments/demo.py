@@ -144,12 +144,8 @@ def _won(results: MatchResults, heading: str, first: str) -> Table:
 def _losses(counts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the held-out losses of a net, of the best constant and of a perfect net, from the artifact's manifest."""
     if "validation" in counts:
-        validation = counts["validation"]
-        return {
-            "constant": validation["huber_of_mean"],
-            "net": validation["huber"],
-            "perfect": validation["label_noise"],
-        }
+        measures = {"constant": "huber_of_mean", "net": "huber", "perfect": "label_noise"}
+        return {name: counts["validation"][measure] for name, measure in measures.items()}
     return {"constant": counts["test"]["log_loss_of_mean"], "net": counts["test"]["log_loss"], "perfect": None}
 
 

@@ -100,14 +100,7 @@ def deal(
 
 
 def sit_down(
-    *,
-    game: Rules,
-    agents: Sequence[AgentSpec],
-    host: str,
-    port: int,
-    seed: int | None,
-    connect_seconds: float,
-    out: str,
+    *, game: Rules, agents: list[AgentSpec], host: str, port: int, seed: int | None, connect_seconds: float, out: str
 ) -> DealerSeat:
     """Play at a dealer until it closes the connection, and write a log and a report.
 

@@ -214,19 +214,15 @@ def _quick(fallback: AgentSpec | None, game: Rules, *, needed: bool) -> BuiltOnc
 
 
 def _local_best_responses(
-    game: Rules,
-    agents: Sequence[AgentSpec],
-    adversary: Mapping[str, LbrActions],
-    adversaries: Sequence[str],
-    tables: int,
+    game: Rules, agents: Sequence[AgentSpec], adversary: Mapping[str, LbrActions], chosen: Sequence[str], tables: int
 ) -> tuple[list[AgentSpec], list[list[str]]]:
     """Return the agents and their adversaries, and the line-ups of each adversary with its agent.
 
     The adversary knows its opponent's policy, so both use the same agent object within a process. Decisions that the
     agent has solved are then not solved again for its range.
     """
-    unknown = [name for name in adversaries if name not in adversary]
-    if unknown or not adversaries or not agents:
+    unknown = [name for name in chosen if name not in adversary]
+    if unknown or not chosen or not agents:
         names = ", ".join(adversary)
         raise PokernetsError(f"`adversaries` must name some of {names}" + (f", not {unknown[0]}" if unknown else ""))
     specs: list[AgentSpec] = []
@@ -237,7 +233,7 @@ def _local_best_responses(
         if tables > 1 and not shares_tables(opponent):
             raise PokernetsError(f"`{spec.name}` depends on the earlier hands of its table: measure it with tables=1")
         specs.append(AgentSpec(spec.name, shared, spec.settings))
-        for name in adversaries:
+        for name in chosen:
             title = f"{name}@{spec.name}"
             build = partial(_local_best_response, title, game, shared, adversary[name])
             specs.append(AgentSpec(title, build, {"actions": asdict(adversary[name]), "opponent": spec.settings}))

@@ -182,13 +182,8 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
 def _contrast(item: Contrast) -> list[object]:
     many = len(item.against) > _NAMED_OPPONENTS
     against = f"{len(item.against)} opponents" if many else ", ".join(item.against)
-    return [
-        f"{item.first} less {item.second}",
-        against,
-        "AIVAT" if item.aivat else "chips",
-        item.difference,
-        item.difference.n,
-    ]
+    measure = "AIVAT" if item.aivat else "chips"
+    return [f"{item.first} less {item.second}", against, measure, item.difference, item.difference.n]
 
 
 def _picture(results: MatchResults, title: str) -> Any:

@@ -22,6 +22,7 @@ from poker.run.errors import PokernetsError
 
 _Place = tuple[int, int]
 """Index of a line-up and of an entry in it."""
+_Groups = Sequence[Sequence[_Place]]
 
 
 @dataclass(frozen=True)
@@ -187,14 +188,7 @@ class MatchResults:
                 contrasts.append(self._contrast(first, second, tuple(map(" and ".join, group)), mine, theirs))
         return contrasts
 
-    def _contrast(
-        self,
-        first: str,
-        second: str,
-        against: tuple[str, ...],
-        mine: Sequence[Sequence[_Place]],
-        theirs: Sequence[Sequence[_Place]],
-    ) -> Contrast:
+    def _contrast(self, first: str, second: str, against: tuple[str, ...], mine: _Groups, theirs: _Groups) -> Contrast:
         aivat = all(self._have_aivat(places) for places in (*mine, *theirs))
         won = difference(self._mean_of(mine, aivat=aivat), self._mean_of(theirs, aivat=aivat))
         return Contrast(first, second, against, aivat, won)
@@ -205,7 +199,7 @@ class MatchResults:
     def _have_aivat(self, places: Sequence[_Place]) -> bool:
         return all(self.lineups[number].has_aivat for number, _ in places)
 
-    def _mean_of(self, groups: Sequence[Sequence[_Place]], *, aivat: bool) -> Floats:
+    def _mean_of(self, groups: _Groups, *, aivat: bool) -> Floats:
         """Return the mean [n] over groups of places, each group with the same weight, cut to the shortest line-up."""
         return _common_mean(
             [

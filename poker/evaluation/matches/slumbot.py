@@ -132,11 +132,8 @@ class _Match:
         adjusted = [row["adjusted"] for row in rows if row["adjusted"] is not None]
         theirs = estimate(np.array(adjusted) * scale) if adjusted else None
         lost = self._begun - len(rows)
-        settings = {
-            "lost": lost,
-            "failures": self._failures,
-            "service_estimate": None if theirs is None else theirs.record(),
-        }
+        record = None if theirs is None else theirs.record()
+        settings = {"lost": lost, "failures": self._failures, "service_estimate": record}
         console, seat = Console(stderr=True), self._seat
         chips, aivat = [[row["won"]] for row in rows], self._aivat(values)
         results = report_hands(

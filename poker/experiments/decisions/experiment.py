@@ -110,16 +110,8 @@ def run(
     answering: dict[str, Callable[[Sequence[PublicDecision]], list[Answer]]] = {solver: solved.answers}
     answering |= {name: partial(_decided, policy, game) for name, policy in policies.items()}
     named = provenance()
-    played = [named.get("configuration", {}).get("leaf"), sorted(named.get("artifacts", {}).values())]
-    made_by = [
-        ranges.settings,
-        _charts(believed),
-        list(map(dict, menus)),
-        dict(ahead),
-        vars(budget),
-        repr(flops),
-        *played,
-    ]
+    played = [repr(flops), named.get("configuration", {}).get("leaf"), sorted(named.get("artifacts", {}).values())]
+    made_by = [ranges.settings, _charts(believed), list(map(dict, menus)), dict(ahead), vars(budget), *played]
     made = {
         spec.name: fingerprint_of([portable(spec.settings), _charts(policies[spec.name])])[:8] for spec in agents
     } | {solver: ""}
