@@ -1,7 +1,6 @@
 """`python train.py model=leaf`: train a net and export it. `--help` lists the groups and all settings."""
 
 import sys
-from contextlib import ExitStack
 
 import hydra
 from hydra.utils import instantiate
@@ -10,7 +9,6 @@ from omegaconf import DictConfig, OmegaConf
 from conf.checks import check
 from conf.entry import one_line_errors
 from conf.sweeps import in_own_folder
-from poker.run.errors import PokernetsError
 from poker.run.lock import claimed
 
 
@@ -38,15 +36,12 @@ def train(config: DictConfig) -> float:
     callbacks += [export] if export else []
     loggers = [instantiate(logger) for logger in config.logger.values()]
     trainer = instantiate(config.trainer, callbacks=callbacks, logger=loggers, _convert_="all")
+    outputs = []
     if trainer.is_global_zero:
         print(f"trainer.precision: {config.trainer.precision}", file=sys.stderr)
-    if trainer.limit_val_batches == 0:
-        raise PokernetsError("trainer.limit_val_batches=0: the exported net needs a validation; set it to 1 or more")
+        outputs = [config.run, config.export.output] if export else [config.run]
 
-    outputs = [config.run, config.export.output] if export else [config.run]
-    with ExitStack() as locks:
-        for output in outputs if trainer.is_global_zero else []:
-            locks.enter_context(claimed(output))
+    with claimed(*outputs):
         trainer.fit(model, datamodule=data, ckpt_path=config.ckpt_path, weights_only=True)
         best = getattr(trainer.checkpoint_callback, "best_model_path", None)  # by the monitored metric, else the last
         trainer.validate(model, datamodule=data, ckpt_path=best or None, weights_only=True)  # `export` writes the net

@@ -130,11 +130,14 @@ class Export(callbacks.Callback):
 
         Raises:
             MismatchedArtifactError: the artifact at `output` has other settings or data.
+            PokernetsError: the training has no validation.
         """
         if trainer.ckpt_path is not None and not continues_itself(trainer):
             self._made_from["checkpoint"] = file_sha256(Path(trainer.ckpt_path))
         for logger in trainer.loggers:
             logger.log_hyperparams(self._config)
+        if trainer.limit_val_batches == 0:
+            raise PokernetsError("trainer.limit_val_batches=0: the exported net needs a validation; use 1 or more")
         if not trainer.fast_dev_run:  # type: ignore[attr-defined]
             config = {**self._config, **self.stamp(trainer.datamodule)}  # type: ignore[attr-defined]
             find_artifact(self._output, self.kind, config=config, made_from=self._made_from)

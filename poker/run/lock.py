@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -36,18 +36,19 @@ def alone(folder: Path, refusal: str | None = None, name: str = "") -> Iterator[
 
 
 @contextmanager
-def claimed(output: str) -> Iterator[None]:
-    """Keep other commands from making `output` inside the block.
+def claimed(*outputs: str) -> Iterator[None]:
+    """Keep other commands from making `outputs` inside the block.
 
-    The lock lies beside the output, where every command that makes it looks. If nobody may write to that folder, there
+    A lock lies beside each output, where every command that makes it looks. If nobody may write to that folder, there
     is no lock.
 
     Raises:
-        PokernetsError: another command is making the output.
+        PokernetsError: another command is making an output.
     """
-    place = Path(output).parent.resolve() / Path(output).name  # for a link, the place of the link itself
-    if place.parent.exists() and not os.access(place.parent, os.W_OK):
-        yield
-        return
-    with alone(place.parent, f"another command is making {output}: wait until it ends", place.name):
+    with ExitStack() as locks:
+        for output in outputs:
+            place = Path(output).parent.resolve() / Path(output).name  # for a link, the place of the link itself
+            if os.access(place.parent, os.W_OK) or not place.parent.exists():
+                refusal = f"another command is making {output}: wait until it ends"
+                locks.enter_context(alone(place.parent, refusal, place.name))
         yield

@@ -1,7 +1,6 @@
 """Settings that users of Lightning know: loggers, checkpoints, limits, early stopping, W&B."""
 
 import csv
-import os
 import shutil
 import signal
 from collections.abc import Callable
@@ -237,7 +236,7 @@ def test_a_setting_with_which_no_net_can_be_trained_is_one_line(train: Train, se
 def test_an_interruption_says_how_to_go_on(
     train: Train, monkeypatch: pytest.MonkeyPatch, interruption: signal.Signals, status: int
 ) -> None:
-    monkeypatch.setattr(LeafModule, "on_train_epoch_end", lambda _: os.kill(os.getpid(), interruption))
+    monkeypatch.setattr(LeafModule, "on_train_epoch_end", lambda _: signal.raise_signal(interruption))
     done = train(status=status)
     assert done.stderr.endswith("interrupted; run the same command to continue\n")
     assert done.stderr.count("interrupted") == 1
