@@ -34,7 +34,7 @@ def test_rps_plus_needs_more_than_one_value() -> None:
     assert limited[-1] < 5e-3
 
 
-def test_ask_agent() -> None:
+def test_agent_answers_in_the_example() -> None:
     out = example("ask_agent")
     assert "worth to you f -0.50 bb" in out  # the small blind, given up
     assert "you won" in out

@@ -161,7 +161,7 @@ def test_a_leaf_net_is_a_class_and_a_file(tmp_path: Path, run: Run, monkeypatch:
     assert net.values(np.zeros((3, inputs.SIZE), dtype=np.float32)).shape == (3, 4)
 
 
-def test_a_net_is_exported_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_of_the_page_gives_the_values_of_the_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("onnxscript")
     runtime = pytest.importorskip("onnxruntime")
     page = (ROOT / "docs" / "extending.md").read_text()
@@ -239,7 +239,7 @@ def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inpu
         LeafNet(made.path)
 
 
-def test_a_net_of_own_labels_is_trained_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tutorial_trains_a_net_on_own_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "tutorial_leaf_net.md").read_text()
     [snippet] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(tmp_path)

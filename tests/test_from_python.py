@@ -68,7 +68,7 @@ def test_programs_run_as_written(title: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_notebook_runs_and_tells_what_it_shows(tmp_path: Path) -> None:
+def test_notebook_runs_and_prints_the_documented_results(tmp_path: Path) -> None:
     cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
     code = "\n".join("".join(cell["source"]) for cell in cells)
     streams = [out["text"] for cell in cells for out in cell["outputs"] if out["output_type"] == "stream"]
@@ -83,16 +83,16 @@ def output_of(program: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_all_programs_are_known() -> None:
+def test_programs_of_the_page_have_expected_outputs() -> None:
     assert list(PROGRAMS) == list(TOLD)
 
 
-def test_every_name_is_there_and_says_what_it_is() -> None:
+def test_every_public_name_exists_and_is_documented() -> None:
     assert all(getattr(pokernets, name).__doc__ for name in pokernets.__all__)
     assert not hasattr(pokernets, "nothing")
 
 
-def test_an_agent_begins_a_hand_where_the_last_one_does_not_go_on() -> None:
+def test_agent_starts_a_hand_when_the_state_does_not_follow() -> None:
     agent = pokernets.load_agent(agent="equity", game="holdem_limit_2p")
     started: list[int] = []
     agent.agent.start_hand = started.append  # type: ignore[assignment]
@@ -116,7 +116,7 @@ def test_tables_have_a_row_for_each_hand_that_is_possible() -> None:
     assert solved.ev[0] > 1.9
 
 
-def test_mistakes_are_told() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(
         PokernetsError, match=r"no bundle or folder of artifacts at desktop; the installation has laptop"
     ):
@@ -144,7 +144,7 @@ def test_mistakes_are_told() -> None:
         pokernets.load_agent(serch="quick")
 
 
-def test_hands_that_cannot_be_read_are_left_out_with_warnings_or_errors(tmp_path: Path) -> None:
+def test_unreadable_hands_are_skipped_with_warnings_or_errors(tmp_path: Path) -> None:
     file = tmp_path / "hands.txt"
     file.write_text(f"{sample('two_sites').replace('Raises $19 to $20', 'Raises $18 to $20')}\n{sample('bovada_walk')}")
     with pytest.warns(UserWarning, match=r"hands\.txt, line 26: 1800 more chips make 1900, not 2000"):

@@ -107,7 +107,7 @@ def test_code_stays_below_its_caps() -> None:
     assert {where: number for where, number in lines.items() if number > MOST_CODE_LINES[where]} == {}
 
 
-def test_rooms_are_small_and_say_what_they_are() -> None:
+def test_rooms_are_small_and_documented() -> None:
     folders = Counter(file.parent for file in _trees() if file.parts[0] in PACKAGES and file.name != "__init__.py")
     assert folders.pop(Path("poker"), 0) == 0, "modules lie loose in poker/"
     assert {str(folder): number for folder, number in folders.items() if number > MOST_MODULES} == {}
@@ -123,7 +123,7 @@ def test_imports_make_no_circle_and_few_arrows() -> None:
     assert sum(one != other for one, other in arrows) < MOST_ARROWS
 
 
-def test_names_say_what_they_hold() -> None:
+def test_names_of_values_are_no_riddles() -> None:
     riddles = [
         f"{file}:{node.lineno}"
         for file, tree in _trees().items()

@@ -83,7 +83,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     return Installed(place / "bin" / "pokernets", folder, {**variables, "XDG_CACHE_HOME": str(place / "cache")})
 
 
-def test_the_wheel_takes_one_name_and_has_what_is_no_code(wheel: Path) -> None:
+def test_wheel_has_one_name_and_the_files_beside_code(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         described = f"pokernets-{__version__}.dist-info"

@@ -50,7 +50,7 @@ def test_habits_become_fewer() -> None:
     assert sum(len(_HABITS.findall(text)) for text in texts) <= MOST_HABITS
 
 
-def test_docstrings_say_what_things_are() -> None:
+def test_docstrings_start_with_a_noun_or_verb() -> None:
     assert [text for text in _docstrings() if re.match(r"(Of|By|With|Those|The same|What)\b", text)] == []
 
 

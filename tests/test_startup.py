@@ -18,7 +18,7 @@ ALWAYS_LATER = ("lightning", "torchmetrics", "matplotlib", "scipy.linalg", "pand
 
 
 @cases
-def test_what_a_command_does_not_use_is_not_imported(
+def test_unused_modules_are_not_imported(
     command: tuple[str, ...], status: int, unused: tuple[str, ...], tmp_path: Path
 ) -> None:
     (tmp_path / "turn.json").write_text(json.dumps(SPOTS["t1_turn_basic"]["config"]))

@@ -79,7 +79,7 @@ def test_holdem_deals_have_the_chances_of_the_game(cards: CardAbstraction) -> No
     assert score.mean() == pytest.approx(0.852, abs=4 * 0.355 / np.sqrt(aces.sum()))
 
 
-def test_buckets_are_those_of_the_canonical_board(cards: CardAbstraction) -> None:
+def test_buckets_do_not_depend_on_the_order_of_the_board(cards: CardAbstraction) -> None:
     for table, board in zip(cards.tables, ((), (3, 50, 7), (3, 50, 7, 8), (3, 50, 7, 8, 20)), strict=True):
         every = cards.buckets(board)
         index, renaming = canonical_board(np.array(board, dtype=np.uint8))
@@ -125,13 +125,13 @@ def test_small_deals_are_lossless(rules: Rules) -> None:
             assert np.sign(deals.ranks[i, 0] - deals.ranks[i, 1]) == np.sign(own - other)
 
 
-def test_small_games_have_the_known_numbers_of_buckets() -> None:
+def test_small_games_have_as_many_buckets_as_published() -> None:
     assert SmallGameBuckets(KUHN).num_buckets == (3,)
     assert SmallGameBuckets(LEDUC).num_buckets == (3, 9)
     assert SmallGameBuckets(LEDUC).buckets((5,))[4:].tolist() == [2 + 3 * 2, -1]
     assert isinstance(dealer_of(LEDUC, game_cards(LEDUC, "nowhere")), SmallGameDealer)
 
 
-def test_games_that_need_an_abstraction_say_so() -> None:
+def test_error_names_the_missing_abstraction() -> None:
     with pytest.raises(PokernetsError, match="job=abstraction"):
         SmallGameBuckets(holdem())

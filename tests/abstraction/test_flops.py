@@ -38,7 +38,7 @@ def test_weights_are_deals_and_divisions_have_their_own(count: int) -> None:
         assert (weights == DEALS).all()
 
 
-def test_means_are_nearer_than_those_of_samples() -> None:
+def test_means_are_nearer_than_samples() -> None:
     """The strength of every hand now, which no feature is."""
     strength = np.maximum(boards_strength(canonical_boards(3)), 0) / 1980
     mean, rng = DEALS @ strength / 22_100, np.random.default_rng(1)

@@ -172,7 +172,7 @@ def test_results_are_read_only() -> None:
 
 
 @pytest.mark.slow
-def test_kept_preflop_counts_are_what_the_kernels_compute() -> None:
+def test_stored_preflop_counts_equal_the_kernels() -> None:
     counts = features._preflop_counts()
     assert np.array_equal(counts.wins, features.preflop_wins())
     assert np.array_equal(counts.moments, features.preflop_moments())

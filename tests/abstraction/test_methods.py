@@ -162,7 +162,7 @@ def test_impossible_settings_are_named(change: dict[str, int], name: str) -> Non
         PotentialAware(**{**settings, **change})
 
 
-def test_what_it_takes_grows_with_the_buckets(few_boards: Boards, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predicted_cost_grows_with_the_buckets(few_boards: Boards, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the clock with a count of distances: 40 times the buckets compute 40 times as many."""
     distances = 0
     assign = VectorPoints.assign
@@ -180,7 +180,7 @@ def test_what_it_takes_grows_with_the_buckets(few_boards: Boards, monkeypatch: p
         assert larger.cpu_seconds(street) == pytest.approx(40 * TINY.cpu_seconds(street))
 
 
-def test_what_it_takes_is_measured(few_boards: Boards) -> None:
+def test_predicted_cost_matches_the_measured_one(few_boards: Boards) -> None:
     assert TINY.cpu_seconds(PREFLOP) == 0.0
     assert ExpectedSquareGrid(flop=6, turn=5, river=4).cpu_seconds(RIVER) > 0.0
 

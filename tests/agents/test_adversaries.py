@@ -50,7 +50,7 @@ class Folding(AlwaysFold):
 
 
 @pytest.mark.parametrize(("folds", "bets"), [([1, 1, 0], False), ([1, 1, 1], True)])
-def test_a_bet_is_worth_what_it_is_against_the_hands_that_call(folds: list[float], bets: bool) -> None:
+def test_value_of_a_bet_is_its_value_against_the_hands_that_call(folds: list[float], bets: bool) -> None:
     """Kuhn's queen has half of the pot of two chips by a check. By a bet it has the pot half of the time, and where the
     king calls it loses the chip."""
     rules = load_rules("kuhn")
@@ -168,7 +168,7 @@ def seats(rules: Rules, one: LocalBestResponse, other: RandomPolicy) -> list[flo
 
 
 @pytest.mark.parametrize("iterations", [1, 100])
-def test_on_a_turn_it_wins_what_the_solver_says(iterations: int) -> None:
+def test_profit_on_a_turn_equals_the_solvers_value(iterations: int) -> None:
     agent = SolvedTurn(SPOT, MENU, iterations)
     exact = agent.solver.exploitability() / agent.pot
     assert agent.lost_to(LookAheadResponse, PLANS) == pytest.approx(exact, abs=1e-5)
@@ -194,7 +194,7 @@ def test_plans_take_one_card_of_each_block_of_ranks_and_suits_by_turns() -> None
 
 
 @cases
-def test_what_a_plan_cannot_be(game: str, changes: dict[str, Any], message: str) -> None:
+def test_invalid_plans_are_refused(game: str, changes: dict[str, Any], message: str) -> None:
     rules, opponent = load_rules(game), RandomAgent(name="random", raises=())
     with pytest.raises(PokernetsError, match=message):
         LookAheadResponse(name="ahead", game=rules, opponent=opponent, actions=replace(PLANS, **changes))

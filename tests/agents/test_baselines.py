@@ -97,7 +97,7 @@ def test_frequencies_of_random_and_always_raise() -> None:
     assert raiser.act(state.apply(20000)) == CALL
 
 
-def test_sampling_follows_the_row_of_the_hand_held() -> None:
+def test_sampling_uses_the_row_of_the_agents_hand() -> None:
     state = HandState.deal(load_rules("leduc"), np.random.default_rng(1))
     probs = np.zeros((6, 2), dtype=np.float32)
     probs[:, 0] = 1
@@ -136,7 +136,7 @@ def test_equity_against_hands_that_raise_is_lower() -> None:
 
 
 @cases
-def test_raises_say_how_weak_hands_cannot_be(
+def test_raises_bound_the_strength_of_hands(
     text: str, pots: tuple[tuple[float, ...], ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`pots`: what each opponent still in has raised, in pots."""

@@ -48,14 +48,14 @@ def test_hands_play_the_first_chart_of_the_spot(charts: ChartAgent, text: str, c
     assert played(charts, text, cards) == pytest.approx(expected)
 
 
-def test_ranges_of_a_line_are_those_of_its_charts(charts: ChartAgent) -> None:
+def test_ranges_of_a_line_follow_its_charts(charts: ChartAgent) -> None:
     ranges = ranges_at(charts.policy, Betting.parse(SIX, f"{OPEN}c"), BOARD[:3])
     opened, called = observe_board(np.stack([parse_range("QQ+,AK:.5"), parse_range("22+,AA:0,KK:.5")]), BOARD[:3])
     assert ranges[2] / ranges[2].max() == pytest.approx(opened / opened.max())
     assert ranges[1] / ranges[1].max() == pytest.approx(called / called.max())
 
 
-def test_the_blueprint_goes_on_where_charts_end(charts: ChartAgent, agent: BlueprintAgent) -> None:
+def test_blueprint_plays_where_charts_end(charts: ChartAgent, agent: BlueprintAgent) -> None:
     for text in ("f", f"{OPEN}c/"):
         state = HandState(Betting.parse(SIX, text), ((),) * 6, BOARD[:3])
         (actions, probs), (others, their_probs) = charts.policy(state), agent.policy(state)
@@ -74,7 +74,7 @@ def test_charts_that_cannot_be_read(agent: BlueprintAgent, tmp_path: Path, line:
             ChartAgent(name="charts", blueprint=agent.blueprint, translation_seed=0, charts=path)
 
 
-def test_the_charts_made_by_hand_have_the_lines_of_public_solutions(agent: BlueprintAgent) -> None:
+def test_handmade_charts_have_the_lines_of_public_solutions(agent: BlueprintAgent) -> None:
     charts = ChartAgent(name="charts", blueprint=agent.blueprint, translation_seed=0, charts=None)
     for text in ("r200ffffc", "fffr250fc", "ffffr300c", "r200r650ffffc", "fr200fffr1230c", "ffr230r750ffc"):
         betting = Betting.parse(SIX, text)
@@ -106,7 +106,7 @@ def test_hands_call_by_pot_odds(agent: BlueprintAgent, text: str, cards: str, ca
     assert calls(agent, text, cards) == called
 
 
-def test_who_has_raised_plays_the_blueprint(agent: BlueprintAgent) -> None:
+def test_player_after_an_own_raise_plays_the_blueprint(agent: BlueprintAgent) -> None:
     actions, _ = agent.policy(HandState(Betting.parse(SIX, "r225r675r1552fff"), ((),) * 6, BOARD))
     assert len(actions) == len(
         agent.blueprint.tree.actions(agent.blueprint.tree.find((225, 675, 1552, FOLD, FOLD, FOLD)))

@@ -56,7 +56,7 @@ def test_people_by_name_and_by_how_many_hands_they_play(rows: str) -> None:
         of_rows(rows=rows, player="nobody")
 
 
-def test_the_range_that_comes_acts_as_often_as_the_model_says(rows: str) -> None:
+def test_range_at_a_decision_acts_with_the_frequencies_of_the_model(rows: str) -> None:
     model = of_rows(rows=rows, voluntary=(0.6, 1.0))
     agent = ModelledAgent(name="loose", model=model, raises=[0.5, 1.0, "a"])
     state = HandState.deal(RULES, np.random.default_rng(1))

@@ -116,7 +116,7 @@ def test_bots_play_matches(tmp_path: Path) -> None:
     assert "OpenSpiel has no bot `alphago`; it has fixed_action_preference, uniform_random" in refused.stderr
 
 
-def test_without_openspiel_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_openspiel_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     with pytest.raises(PokernetsError, match=r"not installed: pip install -e '\.\[openspiel\]'"):
         UniversalPoker(load_rules("leduc"))

@@ -38,7 +38,7 @@ def quantile(text: str, players: int = 10) -> float:
     return float(rates().quantile(players)[hand_index(*parse_cards(text))])
 
 
-def test_styles_order_what_is_played_before_the_flop() -> None:
+def test_styles_order_the_share_of_hands_played_before_the_flop() -> None:
     first_in = Betting.start(RULES)
     for hand in ("AcTd", "JcTd"):
         loose, tight, passive, aggressive = (
@@ -139,7 +139,7 @@ def test_small_tables(game: str) -> None:
     assert (np.sum(record.payoffs, axis=1) == 0).all()
 
 
-def test_neighbours_are_told_apart_while_seats_rotate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neighbours_are_distinguished_while_seats_rotate(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next player always raises, the one after that only calls."""
     rules = load_rules("holdem_limit_3p")
     others: list[Agent] = [AlwaysRaise(name="raiser", raises=[1]), AlwaysCall(name="caller")]

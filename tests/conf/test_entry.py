@@ -85,7 +85,7 @@ def test_an_agent_file_without_its_package_is_refused(tmp_path: Path) -> None:
     assert "a file in agents/ lacks its first line: # @package agent.NAME" in refused("evaluate", *arguments)
 
 
-def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
+def test_missing_artifact_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
     """In the order in which it is to be made, before a line-up that lacks nothing is played."""
     runs = f"runs={tmp_path}/runs"
     blueprints = (*MATCH, "agents=[always_call,random,blueprint]", f"artifacts={tmp_path}", runs)
@@ -180,7 +180,7 @@ class Results(Callback):
         self.returned.append(job_return._return_value)
 
 
-def test_matches_of_a_sweep_are_kept_apart_and_fail_alone(tmp_path: Path) -> None:
+def test_matches_of_a_sweep_have_separate_folders_and_fail_alone(tmp_path: Path) -> None:
     callback = f"+hydra.callbacks.results._target_={__name__}.Results"
     Results.returned.clear()
     command = ("-m", "evaluate=match", TWO, "game=leduc", "cluster.processes=1", "aivat=false", "hands=20", callback)
@@ -202,7 +202,7 @@ def test_matches_of_a_sweep_are_kept_apart_and_fail_alone(tmp_path: Path) -> Non
     assert len(list((tmp_path / "failed").rglob("results.json"))) == 1
 
 
-def test_blueprints_of_a_sweep_are_kept_apart(tmp_path: Path) -> None:
+def test_blueprints_of_a_sweep_have_separate_folders(tmp_path: Path) -> None:
     places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs")
     length = ("job.iterations=2000", "job.seconds=null", "solver.threads=1")
     assert run_here("data_gen", "-m", "job=blueprint", "game=kuhn", *length, "seed=1,2", *places).returncode == 0
@@ -294,7 +294,7 @@ def test_every_experiment_is_the_command_that_it_names(option: str) -> None:
 
 
 @pytest.mark.parametrize("command", GOLDEN)
-def test_the_settings_of_known_commands_are_those_of_before(command: str) -> None:
+def test_commands_compose_the_stored_settings(command: str) -> None:
     root, *overrides = command.split()
     node = compose(root, overrides)[{"evaluate": "evaluate", "data_gen": "job"}[root]]
     assert _named(resolve(node)) == _named(GOLDEN[command])

@@ -93,7 +93,7 @@ def test_an_interrupted_run_continues_with_its_street(tmp_path: Path) -> None:
     assert made.fingerprint == make(TwoStreets(), 1, str(tmp_path / "whole")).fingerprint
 
 
-def test_streets_of_other_settings_are_refused_and_kept(tmp_path: Path) -> None:
+def test_streets_of_other_settings_are_refused_and_not_overwritten(tmp_path: Path) -> None:
     output, method = str(tmp_path / "abstraction"), TwoStreets(broken=True)
     with pytest.raises(KeyboardInterrupt):
         make(method, 1, output)
@@ -107,7 +107,7 @@ def test_streets_of_other_settings_are_refused_and_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("workers", "took"), [(2, "6 s on 2 threads"), (1, "12 s on 1 threads")])
-def test_what_it_takes_is_told_at_the_start(
+def test_cost_is_printed_at_the_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], workers: int, took: str
 ) -> None:
     run(method=TwoStreets(), seed=1, output=str(tmp_path / "abstraction"), cluster=LocalCluster(workers))

@@ -109,7 +109,7 @@ def train(*settings: str) -> None:
 
 
 @cases
-def test_what_only_one_of_two_runs_has_tells_them_apart(own: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_settings_of_one_trainer_alone_distinguish_two_runs(own: tuple[str, ...], message: str, tmp_path: Path) -> None:
     common = ("solver.threads=1", "solver.discount_every=4000", "solver.table_bits=32", *places(tmp_path))
     train(*common, "job.iterations=4000", *own)
     for iterations in (4000, 8000):  # the finished blueprint, the checkpoint

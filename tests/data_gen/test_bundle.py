@@ -77,9 +77,7 @@ def _states() -> list[HandState]:
     return [dealt, dealt.apply(0).apply(0), dealt.apply(300).apply(0)]
 
 
-def test_plays_as_the_artifacts_and_holds_no_more_than_that_takes(
-    made: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bundle_plays_as_its_artifacts_and_has_nothing_else(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = _pack(made)
     said = capsys.readouterr().err
     assert "to compress" in said
@@ -147,7 +145,7 @@ def test_optional_agents_sit_where_their_artifacts_are(made: Path) -> None:
         assert [spec.name for spec in build(table.agent)] == names
 
 
-def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
+def test_impossible_packages_are_refused(made: Path, tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match=r"more than 0.1 .*raise job.megabytes"):
         _pack(made, "job.megabytes=0.1")
     with pytest.raises(PokernetsError, match=r"unknown rival; choose from blueprint, charts, depth_limited"):
@@ -194,7 +192,9 @@ def _blueprint_of(source: Path) -> BlueprintAgent:
     return agent
 
 
-def test_a_bundle_holds_what_the_agents_that_it_seats_open(flop_holdem: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundle_has_exactly_the_artifacts_that_its_agents_open(
+    flop_holdem: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each agent opens all that conf/job/bundle.yaml packs for it, and nothing else."""
     _write_everything(flop_holdem)
     needs = compose("data_gen", ["job=bundle"]).job.needs
@@ -283,7 +283,7 @@ def test_no_abstraction_is_made_that_nobody_in_the_line_up_needs(
     assert any((tmp_path / "cache").rglob("abstraction")) == made
 
 
-def test_aivat_goes_without_answers_that_a_bundle_lacks(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_aivat_omits_answers_that_a_bundle_lacks(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     places = f"artifacts={_pack(made)}", f"runs={made}/runs"
     results = call_here(
         "evaluate", "evaluate=match", "agents=[depth_limited,equity]", "hands=2", "cluster.processes=1", *QUICK, *places

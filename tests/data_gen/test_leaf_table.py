@@ -77,7 +77,7 @@ def _agrees_with_concrete_hands(blueprint: Blueprint, table: LeafTable) -> None:
     assert (np.abs(table.at(node)[cell] - values[..., 0, 0]) < 4 * np.hypot(sem[..., 0, 0], table.sem[0][cell])).all()
 
 
-def test_games_without_hold_ems_cards_are_refused(tmp_path: Path) -> None:
+def test_games_without_hold_em_cards_are_refused(tmp_path: Path) -> None:
     refused = data_gen_fails("job=continuations", "game=leduc", f"artifacts={tmp_path}")
     assert "is for games of hold'em, not leduc" in refused
 
@@ -131,7 +131,7 @@ def test_too_few_boards_are_refused_before_anything_is_computed(few: dict[str, i
         Sampled(**{**least, **few}, seed=1)
 
 
-def test_a_response_that_wins_less_than_the_blueprint_is_told() -> None:
+def test_response_that_wins_less_than_the_blueprint_is_reported() -> None:
     assert shortfall(3, 1, {"gain_mbb": -40.0, "gain_half_width_95": 50.0}) is None
     warning = shortfall(3, 1, {"gain_mbb": -90.0, "gain_half_width_95": 50.0})
     assert "continuation 3 of player 1 wins 90 +- 50" in (warning or "")
@@ -151,7 +151,7 @@ def test_the_same_bytes_with_any_number_of_processes(tmp_path: Path) -> None:
     assert "are there" in data_gen(*SMALL, logs, f"job.output={outputs[0]}")
 
 
-def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
+def test_artifact_that_another_command_makes_is_left_alone(tmp_path: Path) -> None:
     """The place is recognised whatever a command's `runs` and however the place is spelt."""
     made = tmp_path / "made"
     (tmp_path / "link").symlink_to(tmp_path)

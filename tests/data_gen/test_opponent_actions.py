@@ -66,7 +66,7 @@ def test_rows_are_the_decisions_in_turn(work: Path) -> None:
     assert (np.diff(columns["time"]) >= 0).all()
 
 
-def test_what_was_not_used_is_counted_and_listed(work: Path) -> None:
+def test_unused_hands_are_counted_and_listed(work: Path) -> None:
     artifact = open_rows(work / "artifacts" / "opponent_actions")
     assert artifact.counts["hands"] == 119
     assert artifact.counts["unused"] == {"garbled line": 1, "players of a hand that hdb does not have": 1}

@@ -43,7 +43,7 @@ def deal(generator: np.random.Generator, count: int) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.slow
-def test_every_feature_of_a_flop_state_is_what_its_definition_says(rules: Rules, seed: int) -> None:
+def test_features_of_a_flop_state_match_their_definitions(rules: Rules, seed: int) -> None:
     generator = np.random.default_rng(seed)
     uneven = dataclasses.replace(rules, stacks=(int(generator.integers(3000, 20000)), 20000))
     cards = deal(generator, 7)
@@ -137,7 +137,7 @@ def test_all_hands_are_within_range_and_dead_ones_zero(board_case: tuple[tuple[i
     assert not any(array.flags.writeable for array in (features.hands, features.texture))
 
 
-def test_before_the_flop_what_needs_a_board_is_zero(rules: Rules) -> None:
+def test_features_of_the_board_are_zero_before_the_flop(rules: Rules) -> None:
     betting = Betting.parse(rules, "r300c/")
     encoded = encode_pairs((), betting, 1, np.array([hand_index(*parse_cards("AhAc"))]), np.array([0]))[0]
     values = dict(zip(inputs.NAMES, encoded.tolist(), strict=True))

@@ -47,7 +47,7 @@ def test_first_decisions_that_differ(tmp_path: Path) -> None:
     assert contrast["decisions"]["mean"] == pytest.approx(1.0)
 
 
-def test_what_cannot_be_judged(tmp_path: Path) -> None:
+def test_unsuitable_logs_are_not_judged(tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match="no log at"):
         judge(tmp_path / "none.log", tmp_path)
     with pytest.raises(PokernetsError, match="for limit games"):

@@ -61,7 +61,7 @@ def test_values_are_to_the_player_whose_hands_they_are(there: Arrival) -> None:
         assert values[1 - player] == pytest.approx(np.full((2, 5), -60 / there.end.pot))
 
 
-def test_the_reference_is_what_rollouts_of_every_hand_say(there: Arrival, blueprint: Blueprint) -> None:
+def test_reference_equals_rollouts_of_every_hand(there: Arrival, blueprint: Blueprint) -> None:
     rollouts = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=128, hands_per_cluster=2, runouts=24, seed=3)
     hands = np.random.default_rng(1).choice(np.flatnonzero(RULES.space.live(CARDS)), 24, replace=False)
     for player in (0, 1):

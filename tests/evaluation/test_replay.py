@@ -128,7 +128,7 @@ def test_a_replayed_ring_has_the_result_of_the_ring(tmp_path: Path) -> None:
     assert [tuple(end.payoffs) for end in ends] == [hand.payoffs for hand in read_log(game, log)]
 
 
-def test_hand_histories_are_those_of_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hand_histories_equal_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     match(tmp_path, game=GAME, agents=SPECS, hands=20)
     [log] = (tmp_path / GAME.name / "hands").glob("*.log")
     first = log.with_suffix(".phhs").read_text()

@@ -25,7 +25,7 @@ def history() -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_tables_are_those_of_the_json(page: Path) -> None:
+def test_tables_equal_the_json(page: Path) -> None:
     assert page.read_text() == rendered(page), "python -m tests.evidence.tables renders them anew"
 
 
@@ -39,7 +39,7 @@ def test_table(tmp_path: Path) -> None:
     assert table(tmp_path, spec).splitlines()[2] == "| x | 25.0% |  |"
 
 
-def test_a_page_says_of_which_agents_it_is(tmp_path: Path) -> None:
+def test_every_page_names_the_agents_that_it_measured(tmp_path: Path) -> None:
     """In a rendered sentence, which a new bundle changes: pages that are not of it say so before the tests pass."""
     assert all(page.read_text().count("\n<!-- played -->\nMeasured with ") == 1 for page in PAGES)
     packed = min(bundle())
@@ -56,7 +56,7 @@ def test_a_page_says_of_which_agents_it_is(tmp_path: Path) -> None:
     ]
 
 
-def test_records_name_what_played() -> None:
+def test_records_have_fingerprints_of_the_artifacts() -> None:
     for file in sorted(RESULTS.rglob("*.json")):
         record = json.loads(file.read_text())
         if isinstance(record, dict) and record.get("time", "") >= SINCE:

@@ -66,7 +66,7 @@ def decide(files: list[str], out: Path, **changes: Any) -> dict[str, Any]:
     return experiment.run(game=SIX, file=files, out=str(out), **arguments)
 
 
-def test_agents_and_the_solver_decide_what_files_say(files: list[str], tmp_path: Path) -> None:
+def test_agents_and_the_solver_decide_the_spots_in_files(files: list[str], tmp_path: Path) -> None:
     rows = {(row["by"], row["of"]): row for row in decide(files, tmp_path / "out")["rows"]}
     assert rows[SOLVER, "after the flop"]["decisions"] == 4
     assert rows[SOLVER, "river"]["accuracy"]["mean"] == rows[SOLVER, "turn"]["accuracy"]["mean"] == 1
@@ -93,7 +93,7 @@ def test_flops_are_solved_to_the_end_with_sampled_rivers(files: list[str], tmp_p
     assert rows[f"{SOLVER}, sampled rivers", "after the flop"]["decisions"] == 4
 
 
-def test_an_agent_with_other_settings_decides_anew(files: list[str], tmp_path: Path) -> None:
+def test_agent_with_other_settings_decides_again(files: list[str], tmp_path: Path) -> None:
     decide(files[:1], tmp_path)
     decide(files[:1], tmp_path, agents=[AgentSpec("even", lambda: Even(name="even"), {"samples": 2})])
     [journal] = tmp_path.rglob("games.jsonl")

@@ -103,7 +103,7 @@ def test_snapshots_are_played(tmp_path: Path) -> None:
 
 
 @cases
-def test_who_leads_from_where(
+def test_leads_follow_the_intervals_of_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, won: tuple[float, ...], lead: tuple[int | None, int | None]
 ) -> None:
     for name, seeds in (("uct", range(3)), ("smooth_uct", range(3, 6))):
@@ -114,9 +114,7 @@ def test_who_leads_from_where(
     assert leads == {"smooth_uct vs uct": dict(zip(("behind_until", "ahead_from"), lead, strict=True))}
 
 
-def test_matches_go_on_after_a_kill_and_only_what_is_new_is_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_matches_continue_after_a_kill_with_new_points_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots = random_snapshots(tmp_path, range(6))
     write(tmp_path, "leduc", "uct", 1, [snapshots[0], snapshots[1]])
     write(tmp_path, "leduc", "smooth_uct", 1, [snapshots[2], snapshots[3]])
@@ -169,7 +167,7 @@ def test_a_snapshot_that_another_run_has_overwritten_is_refused(tmp_path: Path) 
         result("leduc", tmp_path)
 
 
-def test_the_interval_over_runs_holds_the_luck_of_the_deals(tmp_path: Path) -> None:
+def test_interval_over_runs_includes_the_luck_of_the_deals(tmp_path: Path) -> None:
     for seed in (1, 2, 3):
         write(tmp_path, "leduc", "uct", seed, random_snapshots(tmp_path, [1]) * 3)
     points = result("leduc", tmp_path)["curves"]["uct vs always_call"]

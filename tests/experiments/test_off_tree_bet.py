@@ -130,7 +130,7 @@ def continuations(spot: OffTreeBet, search: SearchedAnswers) -> ContinuationSet:
     return self_generated(search.leaf_play(), MENU, spot.p1, 8, root=search.root, solving=Solving(iterations=300))
 
 
-def test_continuations_after_the_bet_are_worth_what_the_bet_is(
+def test_continuations_after_the_bet_have_the_value_of_the_bet(
     search: SearchedAnswers, measure: Measure, continuations: ContinuationSet
 ) -> None:
     """The limited game values P1's play below the limit as it is: exactly, where P1 follows the blueprint there."""
@@ -195,7 +195,7 @@ def test_values_of_an_evaluator_take_the_place_of_generated_ones(spot: OffTreeBe
     np.testing.assert_array_equal(search.first_round(valued, 4), search.first_round(generated, 4))
 
 
-def test_a_solution_is_found_again_and_one_short_of_the_target_is_reported(
+def test_stored_solution_is_reused_and_an_imprecise_one_is_reported(
     spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     game, effort = VectorGame(spot.blueprint_tree), GameEffort("apdcfr", 1e-5, 60, 1, 1 << 30)

@@ -54,7 +54,7 @@ ANTES: list[Antes] = [0, 1, 3, {1: 7}]
 
 
 @pytest.mark.parametrize("posts", [False, True])
-def test_hands_are_read_back_from_every_format_that_can_hold_them(posts: bool, tmp_path: Path) -> None:
+def test_hands_survive_every_format_that_can_represent_them(posts: bool, tmp_path: Path) -> None:
     """Antes of everybody or of the big blind alone, in the main pot or trimmed, at tables for 2 to 10, with limits; or
     posts, straddles and missing blinds."""
     rng, counts = random.Random(3), Counter[str]()
@@ -90,7 +90,7 @@ def test_hands_are_read_back_from_every_format_that_can_hold_them(posts: bool, t
     assert "does not support a small blind posted after the big blind" in why
 
 
-def test_formats_are_told_by_content(tmp_path: Path) -> None:
+def test_formats_are_recognised_by_content(tmp_path: Path) -> None:
     dumped(tmp_path / "hands.phhs", 5, seed=4)
     read = list(read_hands(tmp_path / "hands.phhs"))
     for kind in FORMATS:
@@ -105,7 +105,7 @@ def test_formats_are_told_by_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["[1] # first", '"variant" = "NT"', "'variant'='NT'", "[1]", "variant = 'NT'"])
-def test_every_first_line_of_phh_is_known(line: str) -> None:
+def test_every_first_line_of_phh_is_recognised(line: str) -> None:
     assert format_of(f"{line}\nantes = []", "x") == PHH
 
 
@@ -123,7 +123,7 @@ def test_texts_of_any_encoding(data: bytes, text: str) -> None:
 
 
 @cases
-def test_what_is_no_file_of_hands(text: str, why: str, tmp_path: Path) -> None:
+def test_files_without_hands_are_refused(text: str, why: str, tmp_path: Path) -> None:
     file = tmp_path / "x.txt"
     file.write_text(text)
     with pytest.raises(HistoryError, match=f"{re.escape(str(file))}, {why}"):
@@ -132,7 +132,7 @@ def test_what_is_no_file_of_hands(text: str, why: str, tmp_path: Path) -> None:
         list(read_hands(tmp_path / "none.txt"))
 
 
-def test_hands_that_cannot_be_read_may_be_left_out(tmp_path: Path) -> None:
+def test_unreadable_hands_may_be_skipped(tmp_path: Path) -> None:
     dumped(tmp_path / "hands.phhs", 10, seed=5)
     text = (tmp_path / "hands.phhs").read_text()
     lines = text.split("\n")
@@ -144,7 +144,7 @@ def test_hands_that_cannot_be_read_may_be_left_out(tmp_path: Path) -> None:
     assert [(error.line, "not one of the players p1 to p6" in str(error)) for error in refused] == [(place + 1, True)]
 
 
-def test_fields_that_the_rules_do_not_need_are_kept(tmp_path: Path) -> None:
+def test_fields_without_a_meaning_for_the_rules_survive(tmp_path: Path) -> None:
     text = sample("phh_other_fields")
     hand = phh_read.parse_hand(text, 5)
     assert (hand.scale, list(hand.payoffs)) == (1000, [-500, 500])
@@ -155,7 +155,7 @@ def test_fields_that_the_rules_do_not_need_are_kept(tmp_path: Path) -> None:
     assert "than a cent" in histories.why_unwritable(POKERSTARS, hand)
 
 
-def test_an_ante_of_the_big_blind_is_won_where_the_final_stacks_say_so() -> None:
+def test_ante_of_the_big_blind_is_won_as_in_the_final_stacks() -> None:
     """Trimmed by the letter, the ante that only one player posts would go back; final stacks tell that it did not."""
     text = sample("phh_ante_of_the_big_blind")
     assert list(phh_read.parse_hand(text, 0).payoffs) == [-5, -10, 15]

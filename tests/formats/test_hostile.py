@@ -142,7 +142,7 @@ OTHERS: dict[str, tuple[str, Callable[[str, Path], object]]] = {
 
 
 @pytest.mark.parametrize("reader", OTHERS)
-def test_other_readers_refuse_what_they_do_not_read(reader: str, tmp_path: Path) -> None:
+def test_other_readers_refuse_the_same_hands(reader: str, tmp_path: Path) -> None:
     rng, counts = random.Random(reader), [0, 0]
     original, read = OTHERS[reader]
     for _ in range(250):
@@ -228,7 +228,7 @@ def test_a_bad_hand_does_not_end_its_file(good: str, bad: str, why: str) -> None
     assert re.search(why, error.reason)
 
 
-def test_what_no_reader_foresees_is_a_refused_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unforeseen_failure_of_a_reader_is_a_refused_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> PlayedHand:
         raise KeyError("x")
 
@@ -256,7 +256,7 @@ def test_digits_of_other_scripts_and_leading_zeros_are_no_amounts(kind: str) -> 
 
 
 @cases
-def test_control_characters_of_strangers_are_not_shown(text: str, shown: str) -> None:
+def test_control_characters_of_strangers_are_not_printed(text: str, shown: str) -> None:
     """In errors, and in all that goes through a console: messages, tables, bars and markup."""
     assert str(HistoryError("x\x1b", 1, text)) == f"x?, line 1: {shown}"
     assert str(PokernetsError(text)) == shown
@@ -282,7 +282,7 @@ def test_control_characters_of_strangers_are_not_shown(text: str, shown: str) ->
     ],
     ids=["no pot", "dealer", "table size", "month", "zone"],
 )
-def test_what_a_file_tells_beside_the_play_does_not_hinder_writing(text: str) -> None:
+def test_facts_beside_the_play_do_not_prevent_writing(text: str) -> None:
     [hand] = hands_of(text, "x")
     assert [why_unwritable(kind, hand) for kind in (PHH, POKERSTARS, OHH)] == ["", "", ""]
 

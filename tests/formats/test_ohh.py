@@ -85,7 +85,7 @@ def test_totals_of_the_street_are_read_where_only_they_come_out() -> None:
     assert again.payoffs == read_all(text_of(HAND))[0].payoffs
 
 
-def test_who_is_not_told_to_show_has_shown_known_cards() -> None:
+def test_player_without_a_show_or_muck_reveals_the_listed_cards() -> None:
     hand = deepcopy(HAND)
     hand["players"][0]["cards"] = ["Ad", "Ac"]
     del hand["rounds"][4]

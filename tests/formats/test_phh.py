@@ -81,7 +81,7 @@ def test_cards_unseen_are_question_marks() -> None:
         (replace(LIMIT, max_raises=(5, 4, 4, 4)), "at most 4 raises"),
     ],
 )
-def test_other_games_are_refused_and_leave_what_was_there(rules: Rules, why: str, tmp_path: Path) -> None:
+def test_hands_of_other_games_are_refused_and_the_file_stays(rules: Rules, why: str, tmp_path: Path) -> None:
     path = tmp_path / "hands.phhs"
     path.write_text("old")
     with pytest.raises(PokernetsError, match=why):

@@ -27,7 +27,7 @@ TEXTS = {"SHOWDOWN": SHOWDOWN, "SPLIT": SPLIT, "RAISED": RAISED, "SHORT": SHORT}
 
 
 @cases
-def test_what_fits_the_play_is_taken_and_the_rest_of_the_pot_is_the_rake(
+def test_consistent_winnings_are_used_and_the_rest_of_the_pot_is_the_rake(
     name: str, results: str, payoffs: tuple[int, ...], rake: int
 ) -> None:
     hand = parse_hand(TEXTS[name] + results, 0)
@@ -49,7 +49,7 @@ def test_hands_of_any_number_can_be_written_as_pokerstars_text_and_read(number: 
     [SHOWDOWN + "winnings = [140, 0, 0]", SPLIT + "winnings = [33, 0, 0]", RAISED + "winnings = [0, 0, 30]"],
     ids=["twice the pot", "one of two winners", "a post that is missing"],
 )
-def test_amounts_that_fit_no_rake_are_not_used_where_the_winners_are_those_of_the_rules(text: str) -> None:
+def test_amounts_without_a_consistent_rake_are_ignored_where_the_winners_agree(text: str) -> None:
     hand = parse_hand(text, 0)
     assert hand.amounts_differ
     assert hand.rake == 0
@@ -77,7 +77,7 @@ def test_no_amount_is_cut(amount: str, scale: int, won: int) -> None:
 SKIPPED_PLAYER = sample("phh_passed_over")
 
 
-def test_a_player_who_is_passed_over_folds_or_checks_where_the_results_confirm_it() -> None:
+def test_skipped_player_folds_or_checks_if_the_results_confirm_it() -> None:
     """Player 4 before the flop, and all of the turn, as PokerKit repairs such hands."""
     hand = parse_hand(SKIPPED_PLAYER + "finishing_stacks = [21900, 16600, 29500, 9000]", 0)
     assert (list(hand.payoffs), hand.skipped_action) == ([1900, -1400, -500, 0], True)

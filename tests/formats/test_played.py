@@ -57,7 +57,7 @@ def test_mucked_hands_give_the_pots_up() -> None:
         payoffs_by_rules(end, frozenset({0, 1}))
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_inconsistent_hands_are_refused() -> None:
     rules = table_rules(blinds=(10, 5), starting_stacks=(50, 50), min_bet=10, first_to_act=1)
     replayer = Replayer(rules, ("Ann", "Ben"))
     with pytest.raises(LineError, match="Ann acts, but it is the turn of Ben"):
@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_refused() -> None:
         Replayer(rules, ("Ann", "Ben")).raise_to(1, 15)
 
 
-def test_who_is_all_in_may_leave_and_no_more_streets_follow_who_is_alone() -> None:
+def test_all_in_player_may_leave_and_a_lone_player_sees_no_more_streets() -> None:
     game: dict[str, object] = {"blinds": (15, 30, 0), "starting_stacks": (900, 20, 900), "min_bet": 30}
     three = Betting.start(table_rules(**game, first_to_act=2)).apply(60).apply(CALL)  # type: ignore[arg-type]
     left = three.apply_by(1, FOLD)
@@ -97,7 +97,7 @@ SIDE_POT = sample("phh_side_pot")
 
 
 @cases
-def test_who_is_all_in_for_a_tenth_does_not_win_a_side_pot(stack: int, actions: str, why: str) -> None:
+def test_player_all_in_for_a_tenth_wins_no_side_pot(stack: int, actions: str, why: str) -> None:
     with pytest.raises(LineError, match=why):
         parse_hand(SIDE_POT.format(stack, actions), 0)
 

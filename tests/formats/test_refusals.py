@@ -52,7 +52,7 @@ PARSERS: dict[str, tuple[str, Callable[[str], Any], type[PokernetsError]]] = {
 @pytest.mark.parametrize(
     ("name", "old", "new", "why"), [(name, *change) for name, changes in REFUSALS.items() for change in changes]
 )
-def test_what_is_wrong_is_told(name: str, old: str, new: str, why: str) -> None:
+def test_refusals_name_the_error(name: str, old: str, new: str, why: str) -> None:
     text, read, error = PARSERS[name] if name in PARSERS else (sample(name), read_all, HistoryError)
     assert old in text
     with pytest.raises(error, match=why) as caught:

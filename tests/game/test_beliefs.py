@@ -38,7 +38,7 @@ def test_board_removes_hands_and_renormalises(rules: Rules) -> None:
     assert np.count_nonzero(updated[0]) == 1176
 
 
-def test_range_that_the_board_empties_becomes_uniform_on_what_is_left(rules: Rules) -> None:
+def test_range_without_hands_on_the_board_becomes_uniform(rules: Rules) -> None:
     board = parse_cards("AhKd2c")
     ranges = np.zeros((2, rules.num_hands), dtype=np.float32)
     ranges[0, hand_index(board[0], board[1])] = 1.0

@@ -52,7 +52,7 @@ def test_rounds_end_and_totals_add_up() -> None:
     assert Betting.parse(LIMIT, "rrrc/rrrrc/rrrrc/rrrrc").committed == (240, 240)
 
 
-def test_what_was_done_at_a_table_where_a_short_all_in_reopened_the_betting_is_taken() -> None:
+def test_raise_after_a_short_all_in_that_reopened_the_betting_is_accepted() -> None:
     betting = Betting.parse(nolimit((200, 200, 200, 3), 2), "cr3fc")
     with pytest.raises(
         IllegalAction, match="illegal action `raise to 10` of player 2 after `cr3fc`: legal are fold, call"
@@ -147,7 +147,7 @@ def test_a_hand_is_walked_along_its_line() -> None:
     assert [betting.last_raiser(street) for street in range(3)] == [1, 1, NOBODY]
 
 
-def test_folds_that_nobody_asked_for_are_part_of_the_line() -> None:
+def test_unforced_folds_are_part_of_the_line() -> None:
     start = Betting.start(game("holdem_limit_3p"))
     betting = start.apply(CALL).leave(1).apply(CALL).apply_by(0, FOLD)
     assert list(betting.moves()) == [(2, CALL), (1, FOLD), (0, CALL), (0, FOLD)]

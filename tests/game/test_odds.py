@@ -50,7 +50,7 @@ def test_small_games_have_no_equity_of_hold_em() -> None:
 
 
 @cases
-def test_what_an_all_in_wins(
+def test_all_in_wins_the_equity_of_its_pots(
     table: str, betting: str, hands: tuple[str, ...], board: str, winnings: tuple[float, ...] | None
 ) -> None:
     """Outs are counted by hand: of 44 rivers after a turn, of 990 turns and rivers after a flop."""

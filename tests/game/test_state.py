@@ -24,7 +24,7 @@ def deal(stacks: tuple[int, ...], hands: str, board: str) -> HandState:
 
 
 @cases
-def test_pots_go_to_whoever_paid_for_them_and_odd_chips_to_the_first_seats(
+def test_pots_go_to_their_contributors_and_odd_chips_to_the_first_seats(
     stacks: tuple[int, ...], hands: str, text: str, pots: tuple[Pot, ...], payoffs: tuple[int, ...]
 ) -> None:
     state = play(deal(stacks, hands, "2h3d8h9sJs"), text)

@@ -43,7 +43,7 @@ Cache.load_overload = watched
 """Startup code that Python imports in every process, as `sitecustomize`."""
 
 
-def test_an_entry_is_compiled_for_what_its_signature_says() -> None:
+def test_entry_is_compiled_for_its_signature() -> None:
     @entry("u1_2r, i8")
     def first(matrix: np.ndarray, row: int) -> int:
         return int(matrix[row, 0])
@@ -155,7 +155,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param(lambda cache: (cache.parent / "sources/new.py").write_text(""), id="a new source"),
     ],
 )
-def test_what_has_changed_is_noticed(cache: Path, change: Callable[[Path], object]) -> None:
+def test_changed_sources_are_noticed(cache: Path, change: Callable[[Path], object]) -> None:
     change(cache)
     assert not ahead.is_compiled()
 
@@ -188,7 +188,7 @@ def test_while_nothing_has_changed_numba_is_not_imported(tmp_path: Path, monkeyp
     assert done.stdout.split() == ["True", "False"]
 
 
-def test_kernels_are_compiled_at_first_use_and_what_they_left_is_checked(
+def test_kernels_are_compiled_at_first_use_and_their_files_are_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After missing files are compiled the cache is read back before it counts; the second use checks nothing."""
@@ -209,7 +209,7 @@ def test_kernels_are_compiled_at_first_use_and_what_they_left_is_checked(
     assert len(titles) == 2
 
 
-def test_what_is_missing_again_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_kernel_files_are_not_reported_as_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(ahead, "_compile_all", lambda *_: 1)
     monkeypatch.setattr(ahead, "_cache_files", list)

@@ -56,7 +56,7 @@ def _reads(kernel: Any) -> list[str]:
     return sorted(x.attr for x in values if isinstance(x, ir.Expr) and x.op == "getattr" and x.attr in FIELDS)
 
 
-def test_inlined_kernels_share_what_is_read() -> None:
+def test_inlined_kernels_share_fields_that_are_read() -> None:
     out, plain = np.zeros(2, np.int64), np.zeros(2, np.int64)
     kernel, usual = njit(pipeline_class=KernelCompiler)(_twice), njit(_twice)
     kernel(_box(7, 1), out)
@@ -117,7 +117,7 @@ def _made_and_cut() -> Any:
 _cut = njit(pipeline_class=KernelCompiler)(_first_row)
 
 
-def test_an_argument_that_is_returned_is_kept() -> None:
+def test_array_behind_a_returned_argument_stays_alive() -> None:
     """Nothing else refers to the array that it is part of."""
     rows_cut = [_made_and_cut() for _ in range(4)]
     gc.collect()

@@ -156,7 +156,7 @@ def test_gradients_are_clipped_in_every_precision(train: Train, precision: str) 
     train("trainer.gradient_clip_val=0.1", f"trainer.precision={precision}")
 
 
-def test_the_best_checkpoints_are_kept(train: Train, tmp_path: Path) -> None:
+def test_best_checkpoints_survive(train: Train, tmp_path: Path) -> None:
     train("trainer.max_epochs=4", "callbacks.checkpoint.save_top_k=3")
     assert len(list((run_folder(tmp_path) / "checkpoints").glob("epoch=*.ckpt"))) == 3
 
@@ -204,7 +204,7 @@ def test_two_commands_do_not_train_one_net(train: Train, tmp_path: Path) -> None
         assert "another command is making runs/leaf_net-" in error_of(train("outputs=other", status=2))
 
 
-def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path) -> None:
+def test_run_continues_from_a_checkpoint_of_another_run(train: Train, tmp_path: Path) -> None:
     train()
     [last] = (tmp_path / "runs").glob("*/checkpoints/last.ckpt")
     train(f"ckpt_path={last}", "trainer.max_epochs=3", f"outputs={tmp_path}/longer")
@@ -220,7 +220,7 @@ def test_a_run_goes_on_from_a_checkpoint_of_another(train: Train, tmp_path: Path
     assert missing.startswith("error: no checkpoint at none.ckpt: pass a different ckpt_path")
 
 
-def test_the_net_is_compiled_where_that_is_asked_for(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_net_is_compiled_on_request(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[nn.Module] = []
     monkeypatch.setattr(nn.Module, "compile", lambda net: compiled.append(net))  # noqa: PLW0108
     train("compile=true")
@@ -233,7 +233,7 @@ def test_a_setting_with_which_no_net_can_be_trained_is_one_line(train: Train, se
 
 
 @pytest.mark.parametrize(("interruption", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interruption_says_how_to_go_on(
+def test_interruption_prints_how_to_continue(
     train: Train, monkeypatch: pytest.MonkeyPatch, interruption: signal.Signals, status: int
 ) -> None:
     monkeypatch.setattr(LeafModule, "on_train_epoch_end", lambda _: signal.raise_signal(interruption))

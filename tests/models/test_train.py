@@ -67,7 +67,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_it_learns_a_known_function(trained: Path) -> None:
+def test_training_recovers_a_given_function(trained: Path) -> None:
     artifact = open_artifact(trained / "artifacts" / "leaf_net", LEAF_NET)
     losses = artifact.counts["validation"]
     assert losses["label_noise"] < losses["huber"] < 0.15 * losses["huber_of_mean"]
@@ -77,7 +77,7 @@ def test_it_learns_a_known_function(trained: Path) -> None:
     assert np.square(error).mean() < 0.08 * truth(features).var()
 
 
-def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
+def test_logs_have_the_losses_by_street_and_continuation(trained: Path) -> None:
     (logs,) = (trained / "runs").glob("leaf_net-*/tensorboard")
     events = EventAccumulator(str(logs))
     events.Reload()

@@ -72,7 +72,7 @@ def test_population_learns_from_everybody() -> None:
     assert predictor.probs(Context("unseen", 2, 1))[RAISE_CLASS] == pytest.approx(GENERIC_TABLE[7, RAISE_CLASS])
 
 
-def test_best_of_follows_who_was_right_for_this_player() -> None:
+def test_best_of_uses_the_best_predictor_of_the_player() -> None:
     caller, folder = Constant(table_of(0.1, 0.8, 0.1)), Constant(table_of(0.8, 0.1, 0.1))
     mixture = BestOf({"caller": caller, "folder": folder})
     assert mixture.chosen("ann") == "caller"

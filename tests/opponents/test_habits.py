@@ -91,7 +91,7 @@ def after(*actions: int) -> Betting:
     return state
 
 
-def test_contexts_say_what_is_asked_and_by_whom() -> None:
+def test_contexts_describe_the_bet_to_call_and_the_bettor() -> None:
     assert spot_of(after()) == (0, 1, 0, 1, 0)  # the small blind, half a pot to call
     assert spot_of(after(300)) == (0, 2, 1, 0, 2)  # a pot
     assert spot_of(after(300, 1200)) == (0, 3, 2, 1, 2)
@@ -100,7 +100,7 @@ def test_contexts_say_what_is_asked_and_by_whom() -> None:
     assert spot_of(after(300, 20000)) == (0, 4, 2, 1, 2)
 
 
-def test_a_known_players_frequencies_are_recovered() -> None:
+def test_frequencies_of_a_player_are_recovered() -> None:
     model = learned(hands_of(random(1), 1500), half=1.0)
     unasked = model.counts[1:, 0].sum(axis=(0, 1, 2, 3))
     np.testing.assert_allclose(unasked / unasked.sum(), [0, 0.5, 0.5], atol=0.05)
@@ -173,7 +173,7 @@ def test_confidence_grows_with_every_observation_and_starts_from_none() -> None:
     assert models[-1].confidence.max() < 1
 
 
-def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
+def test_caller_is_distinguished_from_a_raiser_after_few_hands() -> None:
     calling = learned(hands_of(CALLER, 60))
     raising = learned(hands_of(RAISER, 60))
     betting, actions = after(300, CALL, CALL), (CALL, 600)
@@ -181,7 +181,7 @@ def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
     assert asked(raising, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
 
 
-def test_antes_are_in_the_pot_that_bets_are_held_against() -> None:
+def test_antes_count_in_the_pot_that_bets_are_compared_with() -> None:
     def opened(ante: int, total: int) -> Habits:
         rules = table_rules(
             blinds=(100, 50), starting_stacks=(20000, 20000), min_bet=100, first_to_act=1, antes=(ante, ante)
@@ -208,14 +208,14 @@ def spread(model: Habits, betting: Betting, board: tuple[int, ...]) -> float:
     return deviations[0] / deviations[1]
 
 
-def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
+def test_revealed_hands_identify_players_who_ignore_their_cards() -> None:
     model = learned([hand.view(0) for hand in played(random(1), 100)])
     assert spread(model, after(), ()) < 0.75
     assert spread(model, after(CALL, CALL), FLOP) < 0.5
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
+def test_revealed_hands_identify_players_who_use_their_cards(seat: int) -> None:
     players: list[Agent] = [CALLER, CALLER]
     players[seat] = BEST_HALF
     model = Habits()
@@ -225,7 +225,7 @@ def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
     assert spread(model, after(), ()) > 1.05
 
 
-def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
+def test_revealed_hands_identify_how_steeply_play_follows_strength() -> None:
     all_in_with_a_fifth = ByStrength(lambda state, strength: state.legal().max_raise if strength > 0.8 else CALL)
 
     def of_a_middling_hand(model: Habits) -> float:
@@ -276,7 +276,7 @@ def test_many_boards_are_answered_as_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("text", ["KhKd9h4c2s", "AsKsQsJsTs", "2c3d5h7s9c"])
-def test_weaker_hands_of_whole_boards_are_those_of_showdown_chances(text: str) -> None:
+def test_weaker_hands_of_whole_boards_match_showdown_chances(text: str) -> None:
     board = parse_cards(text)
     live = HOLDEM.live(board)
     chances = np.round(showdown_chances(RULES, board, live.astype(np.float64)) / 990, 9)
@@ -300,7 +300,7 @@ def test_people_rank_hands_against_strong_ones(board: str, first: str, second: s
     assert acts[0][hand_index(*parse_cards("7h6h")), 0] < acts[1][hand_index(*parse_cards("7h6h")), 0]
 
 
-def test_hands_shown_tell_who_bluffs() -> None:
+def test_revealed_hands_identify_bluffers() -> None:
     def bet_both_ends(state: HandState, strength: float) -> int:
         """From the flop on, if there is nothing to call."""
         bets = state.betting.street > 0 and state.betting.to_call == 0 and abs(strength - 0.5) > 0.3
@@ -318,7 +318,7 @@ def test_hands_shown_tell_who_bluffs() -> None:
     assert min(worst, best) > 2 * middle
 
 
-def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> None:
+def test_revealed_hands_identify_the_strength_of_higher_raises() -> None:
     def bet_more_with_the_best(state: HandState, strength: float) -> int:
         """Once a round with any hand."""
         if state.betting.num_raises:

@@ -31,7 +31,7 @@ def test_better_hands_raise_more_and_fold_less() -> None:
 
 
 @pytest.mark.parametrize("street", [1, 2, 3])
-def test_nobody_folds_where_nothing_is_asked_and_hands_raise_as_often_as_the_habits(street: int) -> None:
+def test_nobody_folds_to_no_bet_and_hands_raise_as_often_as_the_habits(street: int) -> None:
     table = all_responses(same_habits(2, 0.3, 0.5, 0.2))
     assert (table[:, 3::3, :, 0] == 0).all()
     assert (table[:, 4::3, 0, 0] > 0.5).all()
@@ -40,7 +40,7 @@ def test_nobody_folds_where_nothing_is_asked_and_hands_raise_as_often_as_the_hab
     np.testing.assert_allclose(table[0, 3 * street][bins].mean(axis=0), [0, 0.8, 0.2], atol=3e-3)
 
 
-def test_responses_of_all_players_are_those_of_each() -> None:
+def test_responses_of_all_players_equal_single_ones() -> None:
     habits = np.random.default_rng(0).dirichlet((1, 1, 1), (3, 12))
     table = all_responses(habits)
     assert (table[:, :3] == 0).all()
@@ -59,7 +59,7 @@ def test_an_action_is_as_likely_as_the_response_of_the_hand() -> None:
     np.testing.assert_array_equal(given[:, best], responses(HABITS, 1, 1)[-1])
 
 
-def test_habits_of_a_line_are_those_of_the_range_that_took_it() -> None:
+def test_habits_of_a_line_follow_the_range_that_took_it() -> None:
     """A strong range that bets as often as a usual one has a higher limit; its mean is what is predicted."""
     quantile = ((np.arange(1326) + 0.5) / 1326).astype(np.float32)
     quantile[::7] = -1

@@ -101,7 +101,7 @@ def records(lineup: tuple[str, ...], tables: int, session: int, sessions: int = 
     "lineup", [("random", "random"), ("learning", "random"), ("failing", "raise"), ("random", "learning", "raise")]
 )
 @pytest.mark.parametrize("session", [1, 4])
-def test_hands_are_those_of_one_table(lineup: tuple[str, ...], session: int) -> None:
+def test_hands_do_not_depend_on_the_number_of_tables(lineup: tuple[str, ...], session: int) -> None:
     alone = records(lineup, 1, session)
     for tables in (3, 100):
         played = records(lineup, tables, session)
@@ -117,7 +117,7 @@ def test_hands_are_those_of_one_table(lineup: tuple[str, ...], session: int) -> 
             }
 
 
-def test_agents_are_asked_for_all_tables_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agents_are_queried_for_all_tables_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Counting, "sizes", [])
     records(("random", "raise"), 6, 1)
     assert max(Counting.sizes) > 3
@@ -140,7 +140,7 @@ def test_agents_that_learn_or_act_for_themselves_are_not_shared() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", "torch", CUDA])
-def test_depth_limited_hands_are_those_of_one_table(device: str) -> None:
+def test_depth_limited_hands_do_not_depend_on_the_number_of_tables(device: str) -> None:
     settings = SolverSettings("apdcfr_short", (4, 4, 2, 6), 1, device=device)
 
     agent = partial(even_solver, menu=MENU, ahead=bet_menu(river=[[], []]), solver=settings, remembered_states=2)
@@ -208,7 +208,7 @@ def tasks(sessions: int) -> list[Task]:
     return [(pair, session) for session in range(sessions) for pair in pairs]
 
 
-def test_all_line_ups_of_a_session_go_together_unless_that_takes_long() -> None:
+def test_line_ups_of_a_session_form_one_task_unless_slow() -> None:
     short = _units(tasks(8), 2, seconds=1.0)
     assert [len(unit) for unit in short] == [3] * 8
     assert all(len({session for _, session in unit}) == 1 for unit in short)

@@ -9,7 +9,7 @@ from poker.report.estimates import Estimate, estimate, exact
 from poker.report.grids import class_shares, strategy_grids
 
 
-def test_panels_grow_with_what_they_hold() -> None:
+def test_panels_grow_with_their_content() -> None:
     rows = [(f"agent {i}", Estimate(float(i), 0.5, 1.0, 9)) for i in range(12)]
     small = intervals("a title", "mbb per hand", {"agents": [*rows[:1], ("exact", exact(3.0))]})
     large = intervals("a title", "mbb per hand", {"agents": rows, "others": rows[:2]})

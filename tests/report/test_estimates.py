@@ -22,7 +22,7 @@ def test_quantiles_of_other_errors_than_five_percent(freedom: int, quantile: flo
     assert t_quantile(freedom, error=0.01) == pytest.approx(quantile, rel=1e-5)
 
 
-def test_estimate_of_known_numbers() -> None:
+def test_estimate_of_three_numbers() -> None:
     result = estimate([1.0, 2.0, 3.0, 4.0])
     assert (result.mean, result.n) == (2.5, 4)
     assert result.sd == pytest.approx(math.sqrt(5 / 3))
@@ -39,7 +39,7 @@ def test_no_interval_from_fewer_than_two_units() -> None:
     assert f"{estimate([])}" == "-"
 
 
-def test_nothing_is_known_of_the_spread_of_few_equal_results() -> None:
+def test_few_equal_results_have_an_unknown_spread() -> None:
     """A loss of 400 that comes once in 300 deals is missing from 400 of them in a quarter of all cases."""
     for units in ([5.0] * 3, [0.1] * 400, [-750.0] * (FEW_EQUAL - 1)):
         result = estimate(units)
@@ -134,7 +134,7 @@ def test_text_has_two_figures_of_the_interval() -> None:
     assert str(Estimate(1.0, 0.2, 1.0, 9, shift=0.05)) == "1.00 [0.85, 1.25]"
 
 
-def test_records_tell_both_ends_or_that_they_are_not_known() -> None:
+def test_records_have_both_bounds_or_null() -> None:
     uneven = Estimate(1.0, 0.25, 1.0, 9, shift=0.125)
     assert uneven.record() == {"mean": 1.0, "half_width_95": 0.25, "interval_95": [0.875, 1.375]}
     assert exact(3.0).record() == {"mean": 3.0, "half_width_95": None, "interval_95": None}

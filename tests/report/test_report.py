@@ -66,7 +66,7 @@ def test_the_page_fits_a_phone() -> None:
     assert "<details><summary>results.json" in checker
 
 
-def test_a_table_is_given_once_and_told_in_all_forms(tmp_path: Path) -> None:
+def test_one_table_is_written_in_all_forms(tmp_path: Path) -> None:
     order: list[str] = []
 
     def draw() -> Drawing:

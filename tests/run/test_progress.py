@@ -31,7 +31,7 @@ def test_brackets_in_bars_are_no_markup(is_terminal: bool) -> None:
     assert "[red] 3" in out.getvalue()
 
 
-def test_a_log_gets_lines_while_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_gets_lines_during_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Now and then, and at the end."""
     out = io.StringIO()
     with progress_bars("hands", Console(file=out)) as bars:

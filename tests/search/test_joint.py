@@ -43,7 +43,7 @@ def agent() -> DepthLimitedAgent:
 
 
 @pytest.mark.parametrize("line", ["r300c/", "r300c/c", "r300c/cc/cc/", "r300c/cc/r600c/c", "r300"])
-def test_a_hint_is_what_the_agent_would_do(agent: DepthLimitedAgent, line: str) -> None:
+def test_hint_is_the_action_of_the_agent(agent: DepthLimitedAgent, line: str) -> None:
     betting = Betting.parse(RULES, line)
     state = public_state(betting, BOARD[: RULES.board_sizes[betting.street]])
     actions, probs = agent.policy(state)

@@ -136,7 +136,7 @@ def test_ranges_of_opponents_follow_solves_in_which_they_are_the_searcher(rules:
         assert np.array_equal(beliefs[0], beliefs[1]) == (both_sides == state.street)
 
 
-def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) -> None:
+def test_action_in_the_menu_is_followed_by_a_solve_from_the_new_state(rules: Rules) -> None:
     nested, rounds = search(rules, seat=1)
     raise_to = first_raise(nested, rules)
     reply = from_start(rounds, rules, played(rules, [raise_to]))
@@ -146,7 +146,7 @@ def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) ->
     assert rounds.calls == [(f"r{raise_to}r{again}", (), ())]
 
 
-def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
+def test_solution_is_used_while_the_hand_is_in_it(rules: Rules) -> None:
     """Known bets are answered from the first solution with `follow`, another size from a solution that contains it."""
     nested, rounds = search(rules, seat=1, follow=True)
     raise_to = first_raise(nested, rules)
@@ -225,7 +225,7 @@ def test_policy_depends_on_the_history_alone(rules: Rules) -> None:
     np.testing.assert_array_equal(fresh.policy(state, board).probs, followed.policy(state, board).probs)
 
 
-def test_few_beliefs_may_be_kept(rules: Rules) -> None:
+def test_policy_does_not_depend_on_the_number_of_stored_beliefs(rules: Rules) -> None:
     state, board = played(rules, [300, CALL, 400, 1100, CALL, CALL]), BOARD[:4]
     long, _ = search(rules, seat=1)
     short, _ = search(rules, seat=1, remembered=1)
@@ -287,7 +287,7 @@ class _Numbered(RoundSolution):
         return np.full(betting.rules.num_hands, 10 * max(self.values) + since, np.float32)
 
 
-def test_what_solutions_concede_is_carried_to_the_next_solve(rules: Rules) -> None:
+def test_conceded_values_are_passed_to_the_next_solve(rules: Rules) -> None:
     rounds = NumberedRounds(load_menu("demo"))
     nested = NestedSearch(rules, 0, rounds, opponent_noise=0.01, remembered=1000)
     reply = nested.policy(played(rules, [277]), ())
@@ -373,7 +373,7 @@ def test_hands_take_no_more_than_their_seconds_on_average() -> None:
     assert 5.0 < longest <= 21.0
 
 
-def test_what_took_too_long_is_saved_by_the_decisions_after_it() -> None:
+def test_later_decisions_save_the_time_of_a_slow_one() -> None:
     time = Time()
     clock = Clock(per_hand=5.0, now=time)
     clock.start_hand()
@@ -390,7 +390,7 @@ def test_what_took_too_long_is_saved_by_the_decisions_after_it() -> None:
         assert clock.for_solve() == pytest.approx(0.7 * 8 / 3)
 
 
-def test_both_limits_hold() -> None:
+def test_both_time_limits_apply() -> None:
     clock = Clock(per_decision=2.0, per_hand=60.0, now=Time())
     clock.start_hand()
     with clock.decision():

@@ -15,7 +15,7 @@ from tests.opponents.fixed import FixedFrequencies
 RULES = load_rules("flop_holdem_nolimit")
 
 
-def test_the_nearest_mixture_is_found_exactly() -> None:
+def test_nearest_mixture_is_exact() -> None:
     rng = np.random.default_rng(1)
     points = rng.random((4, 6))
     for shares in ([0, 1, 0, 0], [0.3, 0, 0.7, 0], [0.1, 0.2, 0.3, 0.4]):
@@ -65,7 +65,7 @@ def explained(rng: np.random.Generator, share: float, hand: int) -> Explained:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.4, 0.6, 1.0])
-def test_the_share_is_found_again(share: float) -> None:
+def test_share_is_recovered(share: float) -> None:
     rng, trust = np.random.default_rng(5), Trust()
     for number in range(1000):
         trust = trust.after([explained(rng, share, number % HANDS)], number % HANDS)
@@ -74,12 +74,12 @@ def test_the_share_is_found_again(share: float) -> None:
     assert (trust.earned == 0.0) == (share < 0.5)
 
 
-def test_nothing_seen_earns_no_trust() -> None:
+def test_folded_hands_earn_no_trust() -> None:
     assert Trust().share == pytest.approx(1 / 3)
     assert Trust().earned == 0.0
 
 
-def test_a_hand_that_was_not_shown_counts_as_its_range() -> None:
+def test_hidden_hand_counts_as_its_range() -> None:
     weights = np.array([0.5, 0.3, 0.2, 0, 0, 0])
     model, solution = np.array([0.9, 0.1, 0.4, 1, 1, 1]), np.array([0.2, 0.3, 0.1, 0, 0, 0])
     action = Explained(model, solution, weights)
@@ -88,7 +88,7 @@ def test_a_hand_that_was_not_shown_counts_as_its_range() -> None:
     assert Trust().after([action], 1).share < 1 / 3 < Trust().after([replace(action, fold=True)], None).share
 
 
-def test_what_was_done_with_hands_that_were_not_shown_earns_no_trust_and_can_cost_it() -> None:
+def test_hidden_hands_earn_no_trust_and_can_cost_it() -> None:
     range_ = np.full(HANDS, 1 / HANDS)
     often, seldom = np.full(HANDS, 0.8), np.full(HANDS, 0.2)
     borne_out, at_odds = Explained(often, seldom, range_), Explained(seldom, often, range_)
@@ -98,7 +98,7 @@ def test_what_was_done_with_hands_that_were_not_shown_earns_no_trust_and_can_cos
     assert Trust().after([borne_out] * 20, 3).after([at_odds] * 40, None).earned == 0.0
 
 
-def test_an_action_that_neither_explains_says_nothing() -> None:
+def test_action_that_neither_model_explains_changes_nothing() -> None:
     never = Explained(np.zeros(HANDS), np.zeros(HANDS), np.full(HANDS, 1 / HANDS))
     assert Trust().after([never] * 50, 2).share == pytest.approx(1 / 3)
 

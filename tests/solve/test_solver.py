@@ -76,7 +76,7 @@ def test_ranges_whose_likely_hands_block_each_other_are_solved_whole() -> None:
     assert not np.all(first.probs[[same, other]] == 0.5)
 
 
-def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
+def test_value_of_a_decision_is_the_mean_over_its_actions() -> None:
     root = Betting.parse(RULES, "cc/cc/cc/")
     ranges = observe_board(start_ranges(RULES), RIVER)
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))
@@ -172,7 +172,7 @@ def test_unsafe_solutions_carry_nothing() -> None:
         is_safe("safe")
 
 
-def test_values_at_a_decision_of_the_opponent_are_those_of_the_best_action(turn: RoundSolution) -> None:
+def test_values_at_an_opponents_decision_are_of_the_best_action(turn: RoundSolution) -> None:
     concessions = given(turn.concessions)
     children = [values for path, values in concessions.values.items() if len(path) == 2 and path[0] == CALL]
     assert len(children) >= 2
@@ -216,7 +216,7 @@ def test_an_off_tree_bet_gains_the_opponent_nothing(turn: RoundSolution) -> None
     assert np.nanmax(gained) < 0.02 * betting.pot
 
 
-def test_what_is_conceded_does_not_depend_on_the_size_of_a_chip() -> None:
+def test_conceded_values_do_not_depend_on_the_size_of_a_chip() -> None:
     """A factor of two to a power changes no rounding."""
     by_unit = []
     for chips in (1, 64):

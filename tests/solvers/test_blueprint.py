@@ -156,7 +156,7 @@ def test_mean_is_the_exact_value_of_both_seatings(game: str) -> None:
     assert play_match(first, first, SmallGameDealer(rules), 200_000, seed=3).mean() == pytest.approx(0, abs=40)
 
 
-def test_three_players_share_what_there_is() -> None:
+def test_three_players_share_the_pot() -> None:
     rules = three_players()
     dealer = SmallGameDealer(rules)
     first, second = random_policy(rules, 1), random_policy(rules, 2)

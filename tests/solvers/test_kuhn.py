@@ -53,6 +53,6 @@ def test_mean_squared_error(tree: BettingTree) -> None:
 
 
 @pytest.mark.parametrize(("name", "kuhn"), [("kuhn", True), ("leduc", False)])
-def test_kuhn_is_known_by_its_rules(name: str, kuhn: bool) -> None:
+def test_kuhn_is_recognised_by_its_rules(name: str, kuhn: bool) -> None:
     rules: Rules = load_rules(name)
     assert is_kuhn(rules) is kuhn

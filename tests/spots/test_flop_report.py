@@ -45,7 +45,7 @@ def test_flops_are_solved_on_a_device(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [row["ev"] for row in answers["rows"]] == [row["ev"] for row in expected["rows"]]
 
 
-def test_flops_are_kept_and_means_are_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flops_are_stored_and_means_are_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solved, solve = list[str](), flop_report._solved
 
     def counted(keys: Any, *others: Any) -> Any:
@@ -86,7 +86,7 @@ def test_flops_are_kept_and_means_are_theirs(tmp_path: Path, monkeypatch: pytest
     assert all(kind in page for kind in ("rainbow", "two-tone", "monotone", "paired", "three of a kind"))
 
 
-def test_a_lock_is_kept_to_on_every_flop(tmp_path: Path) -> None:
+def test_lock_applies_on_every_flop(tmp_path: Path) -> None:
     """Whoever is told to check gives up chips to one who knows it."""
     free = report(tmp_path, 6)
     locked = report(tmp_path, 6, f"{SPOT}lock: check random\n")
@@ -99,7 +99,7 @@ TAKEN = "oop_range: KK\nip_range: AA\npot: 100\nstack: 100\nflop_bet: a\n"
 """Three aces or three kings on the flop leave a range no hand."""
 
 
-def test_flops_that_take_a_range_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_flops_without_a_range_are_skipped_and_counted(tmp_path: Path) -> None:
     record = report(tmp_path, 6, TAKEN)
     assert record["left_out"] == ["AhAdAc"]
     assert (record["flops"], record["means"]["equity OOP"] < 0.3) == (5, True)
@@ -129,7 +129,7 @@ def test_the_mean_over_all_flops_weighs_them_as_hands_are_dealt(
     assert sorted(record["left_out"]) == ["AhAdAc", "KhKdKc"]
 
 
-def test_what_is_no_spot_is_refused(tmp_path: Path) -> None:
+def test_invalid_spots_are_refused(tmp_path: Path) -> None:
     for text, message in (
         (SPOT.replace("77", "7c7d"), "`oop_range` depends on suits"),
         (SPOT.replace("ip_range", "range"), "lacks `ip_range`"),

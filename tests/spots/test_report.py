@@ -90,7 +90,7 @@ SPOT = {
         ("bet", ",".join(["1%"] * 200_000), "200,000 sizes; at most 100 are allowed"),
     ],
 )
-def test_what_is_no_number_and_too_many_sizes_are_refused(key: str, value: Any, why: str) -> None:
+def test_invalid_numbers_and_too_many_sizes_are_refused(key: str, value: Any, why: str) -> None:
     with pytest.raises(PokernetsError, match=why) as caught:
         spot_of({**SPOT, key: value}).game()
     assert len(str(caught.value)) < 400
@@ -155,7 +155,7 @@ def test_exports(solve: Solve, tmp_path: Path) -> None:
     assert json.loads((folder / "results.json").read_text())["iterations"] == solve.solver.iterations
 
 
-def test_what_is_written_tells_the_command_that_solves_it_again(solve: Solve, tmp_path: Path) -> None:
+def test_report_has_the_command_that_solves_the_spot_again(solve: Solve, tmp_path: Path) -> None:
     with configured({"port": 8080}, {"runs": str(tmp_path)}):
         folder = solve.write(tmp_path / "spots")
     command = json.loads((folder / "results.json").read_text())["command"]
@@ -210,7 +210,7 @@ def test_solves_begin_in_the_order_in_which_they_were_started() -> None:
     assert others[-1].wait(60)
 
 
-def test_what_is_too_large_is_refused_before_it_starts() -> None:
+def test_spots_that_are_too_large_are_refused_before_the_solve() -> None:
     with pytest.raises(PokernetsError, match="more than the limit"):
         Solve(RIVER, Budget(500, 0.005, memory_limit_gib=1e-5))
     for exploitability, memory in ((0.0, 1.0), (0.005, math.inf), (0.005, math.nan)):
@@ -218,7 +218,7 @@ def test_what_is_too_large_is_refused_before_it_starts() -> None:
             Budget(500, exploitability, memory_limit_gib=memory)
 
 
-def test_failures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     solve = Solve(RIVER, SETTINGS)
     monkeypatch.setattr(solve.solver, "run", lambda *_, **__: 1 / 0)
     assert solve.start().wait(60)

@@ -108,7 +108,7 @@ def test_next_cards_add_up_and_are_the_streets_that_follow(turn: tuple[Walk, Vec
     np.testing.assert_allclose((equities / np.maximum(mass, 1e-9))[comes], before.equity[comes], atol=1e-4)
 
 
-def test_later_streets_keep_the_strategies_that_were_found(turn: tuple[Walk, VectorSolver]) -> None:
+def test_later_streets_have_the_solved_strategies(turn: tuple[Walk, VectorSolver]) -> None:
     walk, solver = turn
     view = walk.view(["check", "check", "5h", "bet30"])
     node = solver.game.tree.find((0, 0, 30))
@@ -150,7 +150,7 @@ def test_words_that_lead_nowhere(turn: tuple[Walk, VectorSolver], words: str, na
         turn[0].view(words.split())
 
 
-def test_boards_are_found_in_rounds_that_deal_no_cards() -> None:
+def test_boards_are_looked_up_in_rounds_without_a_deal() -> None:
     rules = replace(
         load_rules("leduc"), board_cards=(0, 1, 0), raise_sizes=(2, 4, 4), max_raises=(1, 1, 1), first_player=(1, 1, 1)
     )

@@ -67,7 +67,7 @@ def test_equal_contents_have_equal_fingerprints(made: Path, tmp_path: Path) -> N
     assert other.fingerprint != first.fingerprint
 
 
-def test_what_the_making_took_is_no_part_of_the_fingerprint(tmp_path: Path) -> None:
+def test_fingerprint_does_not_depend_on_the_time_taken(tmp_path: Path) -> None:
     """Equal bytes are one source: what was made from one is not refused beside the other."""
 
     def made(name: str, seconds: float, iterations: int) -> str:
@@ -86,7 +86,7 @@ def test_what_the_making_took_is_no_part_of_the_fingerprint(tmp_path: Path) -> N
     assert limits[0].fingerprint != limits[1].fingerprint
 
 
-def test_fingerprints_that_cover_seconds_are_those_of_older_artifacts(tmp_path: Path) -> None:
+def test_fingerprints_with_seconds_equal_older_artifacts(tmp_path: Path) -> None:
     write_artifact(tmp_path / "old", "blueprint", config={}, arrays={}, counts={"seconds": 1.0})
     manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
     del manifest["fingerprint"]
@@ -124,13 +124,13 @@ def test_a_mismatch_names_the_setting_that_differs(tmp_path: Path) -> None:
         open_artifact(tmp_path / "net", "leaf_net", made_from={"blueprint": "2" * 64})
 
 
-def test_null_is_asked_of_a_setting_that_must_not_be_there(made: Path) -> None:
+def test_setting_of_null_must_be_absent(made: Path) -> None:
     open_artifact(made, "abstraction", config={"rounds": None})
     with pytest.raises(MismatchedArtifactError, match="seed=1, not with None"):
         open_artifact(made, "abstraction", config={"seed": None})
 
 
-def test_the_remedy_for_what_is_in_the_way_begins_with_its_removal(made: Path) -> None:
+def test_remedy_for_an_existing_path_begins_with_its_removal(made: Path) -> None:
     make = f"make it with: python -m data_gen job=abstraction artifacts={made.parent}"
     with pytest.raises(MismatchedArtifactError, match=rf"outputs=DIR .*, or move {made} away and {make}$"):
         open_artifact(made, "abstraction", config={"seed": 2})
@@ -188,9 +188,7 @@ def test_arrays_of_another_artifact_than_was_opened_are_refused(made: Path) -> N
         _ = artifact.arrays["flop"]
 
 
-def test_an_artifact_that_is_replaced_while_it_is_opened_is_opened_anew(
-    made: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_artifact_replaced_while_it_is_opened_is_opened_again(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sha256 = folders.file_sha256
 
     def hashed(path: Path) -> str:
@@ -205,7 +203,7 @@ def test_an_artifact_that_is_replaced_while_it_is_opened_is_opened_anew(
 
 
 @pytest.mark.parametrize(("replacements", "is_read"), [(4, True), (5, False)])
-def test_a_reader_begins_anew_when_its_artifact_is_replaced(made: Path, replacements: int, is_read: bool) -> None:
+def test_reader_starts_again_when_its_artifact_is_replaced(made: Path, replacements: int, is_read: bool) -> None:
     left = replacements
 
     @refuses_by_name("abstraction")
@@ -265,7 +263,7 @@ def test_a_reader_between_the_two_renames_of_a_writer_waits(
 
 
 @pytest.mark.parametrize("target", ["artifact", "nothing"])
-def test_a_link_is_replaced_and_what_it_points_to_stays(made: Path, target: str) -> None:
+def test_link_is_replaced_and_its_target_stays(made: Path, target: str) -> None:
     """Scales share artifacts through links."""
     link = made.parent / "laptop" / "abstraction"
     link.parent.mkdir()
@@ -341,7 +339,7 @@ def test_all_of_it_is_on_disk_before_it_is_there(tmp_path: Path, monkeypatch: py
     assert unsynced == []
 
 
-def test_what_a_kill_left_moved_aside_is_taken_back(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_moved_aside_by_a_killed_writer_are_restored(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rename = Path.rename
 
     def killed(source: Path, target: Path) -> Path:
@@ -374,7 +372,7 @@ def test_folders_of_writes_that_were_killed_are_removed_after_a_day(made: Path) 
     assert sorted(made.parent.iterdir()) == sorted([made, fresh, other])
 
 
-def test_what_killed_writers_left_is_removed_and_what_others_write_is_not(tmp_path: Path) -> None:
+def test_files_of_killed_writers_are_removed_and_other_files_stay(tmp_path: Path) -> None:
     file = tmp_path / "hands[1].txt"
     killed = (
         "import os, pathlib\nfrom poker.run.atomic import written_atomically\n"

@@ -47,7 +47,7 @@ def test_round_trip(bundle: Path) -> None:
     assert [path.name for path in opened.path.parent.iterdir()] == [opened.path.name]
 
 
-def test_unpacked_once_and_anew_when_the_cache_was_altered(bundle: Path) -> None:
+def test_bundle_is_unpacked_once_and_again_after_the_cache_was_altered(bundle: Path) -> None:
     values = open_bundle(bundle).path / "leaf_table/values.npy"
     before = values.stat()
     assert open_bundle(bundle).path / "leaf_table/values.npy" == values
@@ -57,7 +57,7 @@ def test_unpacked_once_and_anew_when_the_cache_was_altered(bundle: Path) -> None
     assert np.load(values)[-1] == 999
 
 
-def test_a_path_that_leads_into_a_bundle_opens_what_it_has(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_into_a_bundle_opens_its_artifact(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundle is checked once in a process, and again when the file was replaced."""
     checks = Mock(side_effect=bundles.open_bundle)
     monkeypatch.setattr(bundles, "open_bundle", checks)
@@ -89,7 +89,7 @@ def test_errors_about_a_path_into_a_bundle_name_it(bundle: Path, name: str, kind
         write_artifact(path, kind, config={}, arrays={})
 
 
-def test_what_another_command_makes_in_the_cache_stays(bundle: Path) -> None:
+def test_cache_entry_that_another_command_makes_stays(bundle: Path) -> None:
     path = open_bundle(bundle).path
     (path / ".abstraction.x1").mkdir()
     (path / ".abstraction.x1" / "river.npy").write_bytes(b"half")
@@ -97,7 +97,7 @@ def test_what_another_command_makes_in_the_cache_stays(bundle: Path) -> None:
     assert (path / ".abstraction.x1" / "river.npy").read_bytes() == b"half"
 
 
-def test_equal_contents_give_equal_bytes_and_too_many_leave_what_was_there(bundle: Path, tmp_path: Path) -> None:
+def test_equal_contents_give_equal_bytes_and_too_large_ones_leave_the_old_file(bundle: Path, tmp_path: Path) -> None:
     write_bundle(tmp_path / "b.bundle", tmp_path / "made", {"seats": ["naive"]}, 1 << 20)
     assert (tmp_path / "b.bundle").read_bytes() == bundle.read_bytes()
     with pytest.raises(PokernetsError, match=r"more than 0\.0 \(leaf_table .* MB"):

@@ -3,7 +3,7 @@
 from poker.store.lru_cache import LRUCache
 
 
-def test_keeps_what_was_used_last() -> None:
+def test_cache_drops_the_value_used_longest_ago() -> None:
     cache: LRUCache[str, int] = LRUCache(2)
     cache.put("a", 1)
     cache.put("b", 2)

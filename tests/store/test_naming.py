@@ -17,12 +17,12 @@ def test_an_installation_has_its_own_modules_inside_and_a_user_keeps_theirs(
     assert importable(name) == (f"pokernets.{name}" if inside else name)
 
 
-def test_records_hold_the_names_of_a_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_have_the_names_of_a_clone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stable_name(Mlp) == "models.mlp.Mlp"
     monkeypatch.setattr(naming, "_ABOVE", "pokernets.")
     monkeypatch.setattr(Mlp, "__module__", "pokernets.models.training.mlp")
     assert stable_name(Mlp) == "models.mlp.Mlp"
 
 
-def test_classes_that_moved_are_found_by_the_names_in_files() -> None:
+def test_moved_classes_load_by_their_stored_names() -> None:
     assert importable("models.mlp.Mlp") == "models.training.mlp.Mlp"

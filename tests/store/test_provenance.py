@@ -18,7 +18,7 @@ from tests.killed import ROOT
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
-def test_the_configuration_is_told_only_while_it_is_used() -> None:
+def test_configuration_is_recorded_only_while_it_is_used() -> None:
     assert {"time", "commit", "machine", "versions"} == set(provenance())
     with configured({"hands": 3, "menu": {"flop": ["a"]}}, {}, "python evaluate.py"):
         record = json.loads(json.dumps(provenance()))
@@ -29,7 +29,7 @@ def test_the_configuration_is_told_only_while_it_is_used() -> None:
     assert "configuration" not in provenance()
 
 
-def test_artifacts_that_settings_name_are_told_by_fingerprint(tmp_path: Path) -> None:
+def test_artifacts_in_settings_are_recorded_by_fingerprint(tmp_path: Path) -> None:
     made = write_artifact(tmp_path / "demo" / "leaf_net", "leaf_net", config={}, arrays={})
     settings = {"agents": [{"leaves": [{"path": str(made.path)}], "name": "leaf_net"}]}
     with configured(settings, {"artifacts": str(tmp_path / "demo")}):
@@ -38,7 +38,7 @@ def test_artifacts_that_settings_name_are_told_by_fingerprint(tmp_path: Path) ->
         assert provenance()["artifacts"] == {}
 
 
-def test_no_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The token of a table lets others in: a report, which the visitors of the table see too, does without it."""
     monkeypatch.setattr("sys.orig_argv", ["python", "evaluate.py", "evaluate=play", "token=abc123", "port=0"])
     with configured({"token": "abc123", "pages": [{"token": "abc123", "hands": 3}]}, {}, command_line()):
@@ -48,7 +48,7 @@ def test_no_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "abc123" not in json.dumps(record)
 
 
-def test_no_path_of_this_machine_is_told() -> None:
+def test_no_path_of_this_machine_is_recorded() -> None:
     with configured({"path": "/data/irc/a.tgz"}, {"runs": "/tmp/mine", "artifacts": "made"}):
         assert provenance()["configuration"] == {"path": "a.tgz"}
         record = portable(
@@ -94,6 +94,6 @@ def test_a_bundle_keeps_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(RESULTS.rglob("*.json")), ids=lambda file: f"{file.parent.name}-{file.stem}")
-def test_no_result_of_ours_tells_a_path_of_a_machine(file: Path) -> None:
+def test_no_result_of_ours_has_a_path_of_a_machine(file: Path) -> None:
     lines = file.read_text().splitlines()
     assert [portable(line) for line in lines] == lines

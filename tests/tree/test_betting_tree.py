@@ -34,7 +34,7 @@ def check_structure(tree: BettingTree) -> None:
     assert (np.diff(tree.parent) >= 0).all()
 
 
-def test_kuhn_and_leduc_have_the_known_sizes() -> None:
+def test_kuhn_and_leduc_have_their_published_sizes() -> None:
     tree = build_tree(Betting.start(load_rules("kuhn")))
     check_structure(tree)
     assert [int((tree.kind == kind).sum()) for kind in Kind] == [4, 0, 2, 3, 0, 0, 0, 0]

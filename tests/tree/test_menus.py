@@ -44,7 +44,7 @@ def test_depths_repeat_and_players_differ() -> None:
 @pytest.mark.parametrize(
     ("bad", "what"), [(3, "a list"), ([-1], "must be positive"), ([" " * 3000 + "!"], "write 0.5 or 50%")]
 )
-def test_bad_menus_say_what_is_wrong(bad: Any, what: str) -> None:
+def test_errors_about_menus_name_the_mistake(bad: Any, what: str) -> None:
     with pytest.raises(MenuError, match=what):
         bet_menu(flop=bad)
 

@@ -125,7 +125,7 @@ def test_tables_of_six_are_read_as_the_tree_has_them(six: BettingTree, text: str
     assert all(state.legal().allows(action) for action in HistoryTranslator(six, 1).real_actions(node, state))
 
 
-def test_too_many_who_raise_leave_the_tree(six: BettingTree) -> None:
+def test_too_many_raisers_leave_the_tree(six: BettingTree) -> None:
     raised = Betting.parse(six.rules, "r225r700r4000fffcc/")
     assert HistoryTranslator(six, seed=1).node(raised) is None
 

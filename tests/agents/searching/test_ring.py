@@ -62,7 +62,7 @@ def test_before_the_flop_it_is_the_blueprint(blueprint: Blueprint, agent: DepthL
         assert np.array_equal(probs, wanted[1])
 
 
-def test_ranges_are_those_of_the_blueprint(blueprint: Blueprint, agent: DepthLimitedRingAgent) -> None:
+def test_ranges_equal_the_blueprints(blueprint: Blueprint, agent: DepthLimitedRingAgent) -> None:
     root = agent.root(Betting.parse(RULES, LINE))
     assert root == Betting.parse(RULES, "r225fc/")
     board = BOARD[:3]

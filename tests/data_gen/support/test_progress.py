@@ -6,7 +6,7 @@ from data_gen.support.progress import JobProgress
 from tests.report.test_scalars import read_scalars
 
 
-def test_a_job_tells_a_log_and_tensorboard_how_it_gets_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_job_reports_its_progress_to_a_log_and_tensorboard(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """TensorBoard shows the strength of the result first."""
     with JobProgress("blueprint", total=20, logs=tmp_path) as progress:
         for done in (10, 20):

@@ -72,7 +72,7 @@ def test_from_an_equilibrium_enough_continuations_make_the_first_round_one(name:
 
 
 @pytest.mark.parametrize("opponent", [0, 1])
-def test_from_a_poor_blueprint_exploitability_falls_to_what_its_second_round_allows(opponent: int) -> None:
+def test_exploitability_of_a_poor_blueprint_falls_to_the_floor_of_its_second_round(opponent: int) -> None:
     play, menu = poor("leduc")
     continuations = self_generated(play, menu, opponent, 10, solving=SOLVING)
     least = least_response(play, opponent)
@@ -128,7 +128,7 @@ def test_the_blueprint_is_left_as_it_was_and_foreign_menus_are_refused() -> None
         self_generated(play, bet_menu(preflop=["a"], flop=["a"]), 0, 2, solving=Solving(iterations=10))
 
 
-def test_a_solve_goes_on_from_the_one_before() -> None:
+def test_solve_starts_from_the_previous_one() -> None:
     play, menu = equilibrium("flop")
     continuations = self_generated(play, menu, 1, 8, solving=Solving(iterations=100))
     cold = searcher_strength(play, menu, continuations, 8, Solving(iterations=100))
@@ -170,14 +170,14 @@ def largest_difference(
 
 
 @pytest.mark.parametrize("name", ["leduc", "flop"])
-def test_the_blueprint_is_worth_what_the_whole_game_says(name: str) -> None:
+def test_value_of_the_blueprint_equals_that_of_the_whole_game(name: str) -> None:
     play, menu = blueprint(name, 3)
     assert largest_difference(play, menu, (BLUEPRINT, BLUEPRINT), play.solver) < 2e-5
 
 
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("name", ["leduc", "flop"])
-def test_a_recorded_response_is_worth_what_playing_it_out_says(name: str, player: int) -> None:
+def test_value_of_a_recorded_response_equals_its_rollout(name: str, player: int) -> None:
     play, menu = blueprint(name, 3)
     tree = play.game.tree
     actions = np.zeros(play.game.num_entries, np.uint8)

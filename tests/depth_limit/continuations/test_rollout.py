@@ -79,7 +79,7 @@ def test_equal_to_recursion(name: str) -> None:
                 assert values[:, k, r, h0, h1] == pytest.approx([first, -second], abs=1e-4)
 
 
-def test_one_form_is_worth_what_it_is_among_others() -> None:
+def test_value_of_one_form_does_not_depend_on_the_others() -> None:
     blueprint, hands = small_blueprint(load_rules("leduc")), np.arange(6)
     alone = Continuations(blueprint, [blueprint]).on_boards(0, [(2,)], hands, hands)[0]
     assert np.abs(alone).max() > 0.1
@@ -169,7 +169,7 @@ def test_sampled_boards_are_distinct_cards_and_stratified() -> None:
     assert sample_boards(load_rules("kuhn"), (), 2, np.random.default_rng(1)) == [(), ()]
 
 
-def test_many_hands_at_once_are_worth_what_few_are() -> None:
+def test_values_of_hands_do_not_depend_on_the_batch() -> None:
     """Hands walk the betting in blocks."""
     blueprint, hands = small_blueprint(LEDUC), np.arange(6)
     continuations = Continuations(blueprint, Biased(FACTOR).of(blueprint))

@@ -140,7 +140,7 @@ def test_net_leaf_on_clusters_is_the_mean_over_hands_that_the_net_values_alike(
     assert within(clusters) < 0.2 * within(kinds)
 
 
-def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
+def test_net_leaf_distinguishes_stacks(net: LinearNet, menu: BetMenu) -> None:
     """Fewer chips behind make the same bets another state."""
     evaluator = NetLeaf(net=net, clusters=8)
     by_stack = []
@@ -209,7 +209,7 @@ def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leav
 
 
 @pytest.mark.parametrize("own", [0, 1])
-def test_what_was_valued_before_changes_nothing(
+def test_values_do_not_depend_on_earlier_calls(
     net: LinearNet, blueprint: Blueprint, leaves: list[Betting], own: int
 ) -> None:
     def build(kind: str) -> NetLeaf | RolloutLeaf:

@@ -147,7 +147,7 @@ def test_fold_equity_is_unbiased_and_helps_more() -> None:
     assert deviation < 0.8 * moments(rules, policies, (True, True), CheckDown(rules))[2]
 
 
-def test_true_values_leave_no_variance_between_known_policies() -> None:
+def test_true_values_leave_no_variance_between_two_policies() -> None:
     rules = load_rules("leduc")
     policies = [RandomPolicy(rules, 5), RandomPolicy(rules, 6)]
     value, mean, deviation = moments(rules, policies, (True, True), true_values(rules, policies))

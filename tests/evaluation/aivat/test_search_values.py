@@ -77,7 +77,7 @@ class Solves(RandomPolicy):
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("both", [True, False])
-def test_unbiased_against_a_player_who_solves_nothing(game: str, seat: int, both: bool) -> None:
+def test_unbiased_against_a_player_without_solves(game: str, seat: int, both: bool) -> None:
     rules = load_rules(game)
     solves = Solves(rules, 50)
     other = RandomPolicy(rules, 4)
@@ -93,7 +93,7 @@ def test_unbiased_against_a_player_who_solves_nothing(game: str, seat: int, both
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
-def test_two_who_play_the_solution_leave_little(game: str) -> None:
+def test_little_variance_remains_when_both_play_the_solution(game: str) -> None:
     rules = load_rules(game)
     solves = Solves(rules, 500)
     cached = cache(lambda state: solves.solved_values(state, 1))
@@ -104,7 +104,7 @@ def test_two_who_play_the_solution_leave_little(game: str) -> None:
     assert deviation < 0.1 * moments(rules, [solves, solves], (True, True), plain)[2]
 
 
-def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
+def test_missing_raises_are_valued_by_interpolation() -> None:
     rules = load_rules("leduc")
     values: dict[tuple[int, ...], NDArray[np.float32]] = {
         (4,): np.full(6, 1.0, np.float32),
@@ -119,7 +119,7 @@ def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
     assert decision.dealt(4, 3) is None
 
 
-def test_a_match_asks_the_agents_that_solve(tmp_path: Path) -> None:
+def test_match_queries_the_agents_that_solve(tmp_path: Path) -> None:
     rules = load_rules("leduc")
     specs = [AgentSpec("solves", partial(Solves, rules, 50), {})]
     search = ValueFunctionSpec(partial(SearchValues, fallback=FoldEquityValues(), growth=[]), {"_target_": "search"})
@@ -171,7 +171,7 @@ def play(out: Path, values: ValueFunctionSpec | None, *, fresh: bool = False) ->
     return play_match(out, LEDUC, agents, lineups=lineups, seed=3, aivat=True, values=values, fresh=fresh)
 
 
-def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:
+def test_estimates_by_different_value_functions_are_stored_apart(tmp_path: Path) -> None:
     checked = ValueFunctionSpec(Counting, {"_target_": "counting"})
     Counting.given = 0
     plain, other = play(tmp_path, None), play(tmp_path, checked)
@@ -212,7 +212,7 @@ def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", choices("values"))
-def test_every_choice_is_known_to_the_command_line(name: str) -> None:
+def test_every_option_composes_from_the_command_line(name: str) -> None:
     spec = build(compose("evaluate", ["evaluate=match", f"values={name}"]).evaluate["values"])
     assert (spec.mark is None) == (name == "fold_equity")
     assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.")

@@ -183,7 +183,7 @@ def test_more_hands_continue_and_fewer_are_a_prefix(tmp_path: Path) -> None:
     assert [result.kept for result in again.lineups] == [0, 0, 0]
 
 
-def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
+def test_hands_after_a_kill_are_dropped_and_played_again(tmp_path: Path) -> None:
     match(tmp_path, hands=60, session=3)
     whole = hands_of(tmp_path)
     for path in tmp_path.glob("leduc/hands/*.log"):
@@ -194,7 +194,7 @@ def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
     assert hands_of(tmp_path) == whole
 
 
-def test_lines_that_a_kill_cut_short_do_not_spoil_what_comes_after(tmp_path: Path) -> None:
+def test_lines_that_a_kill_cut_short_do_not_spoil_later_ones(tmp_path: Path) -> None:
     specs = [AgentSpec("failing", Failing, {}), SPECS[1]]
     for folder in ("killed", "whole"):
         match(tmp_path / folder, agents=specs, hands=40, aivat=True)
@@ -224,7 +224,7 @@ def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
         match(tmp_path)
 
 
-def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
+def test_agents_are_reset_seated_and_see_the_end_of_hands(tmp_path: Path) -> None:
     agents = [Remembering(), Remembering()]
     rotation = Rotation(LEDUC, seed=1, session=2)
     play_session(rotation, LineUp(("memory", "memory")), [agents], 0)
@@ -232,7 +232,7 @@ def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
     assert agents[1].events[1] == "seat 1"
 
 
-def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_agent_is_named_and_the_match_continues(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = [AgentSpec("failing", Failing, {}), SPECS[1]]
     results = match(tmp_path, agents=specs, hands=10)
     assert results.lineups[0].hands == 10

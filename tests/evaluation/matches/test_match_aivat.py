@@ -65,7 +65,7 @@ def test_an_unavailable_policy_is_named_and_the_hands_stay(tmp_path: Path) -> No
     assert not lineup.incidents
 
 
-def test_estimates_are_kept_and_made_up_for(tmp_path: Path) -> None:
+def test_estimates_are_stored_and_missing_ones_are_added(tmp_path: Path) -> None:
     plain = play(tmp_path, 40).lineups[0]
     assert not plain.has_aivat
     first = play(tmp_path, 40, aivat=True).lineups[0]
@@ -133,7 +133,7 @@ class Alternates(AlwaysCall):
         return self._raiser.policy(state) if len(self.seen) % 2 else super().policy(state)
 
 
-def test_an_agent_that_learns_is_asked_as_it_was_in_each_hand() -> None:
+def test_learning_agent_is_queried_with_its_state_in_each_hand() -> None:
     """Any other policy would not have chosen its actions."""
     rotation, agents = Rotation(LEDUC, 1, 5), [Alternates(), caller()]
     record = play_session(rotation, LineUp(("alternates", "caller")), [agents], 0)
@@ -148,7 +148,7 @@ def test_an_agent_that_learns_is_asked_as_it_was_in_each_hand() -> None:
     assert np.std([row[0] for row in record.aivat]) < np.std([row[0] for row in without.aivat])
 
 
-def test_an_agent_that_learns_is_not_asked_at_a_table_where_it_plays(tmp_path: Path) -> None:
+def test_learning_agent_is_not_queried_at_a_table_where_it_plays(tmp_path: Path) -> None:
     agents = [AgentSpec("alternates", Alternates, {}), AgentSpec("random", randomly, {})]
     lineups = [
         play(tmp_path / str(tables), 60, agents=agents, session=6, tables=tables, aivat=True).lineups[0]
@@ -178,7 +178,7 @@ class Fickle(AlwaysCall):
         return self._raiser.policy(state) if self.asked % 2 else super().policy(state)
 
 
-def test_an_agent_that_plays_otherwise_when_asked_again_counts_by_what_it_played(tmp_path: Path) -> None:
+def test_agent_with_changing_answers_counts_by_the_action_played(tmp_path: Path) -> None:
     agents = [AgentSpec("fickle", Fickle, {}), AgentSpec("random", randomly, {})]
     for tables in (1, 3):
         lineup = play(tmp_path / str(tables), 60, agents=agents, session=6, tables=tables, aivat=True).lineups[0]
@@ -207,7 +207,7 @@ class Moody(Opaque):
         return self._last
 
 
-def test_an_agent_that_draws_for_itself_is_asked_right_after_it(tmp_path: Path) -> None:
+def test_agent_that_draws_its_own_numbers_is_queried_right_after_its_action(tmp_path: Path) -> None:
     agents = [AgentSpec("moody", Moody, {}), AgentSpec("random", randomly, {})]
     lineup = play(tmp_path, 40, agents=agents, session=5, aivat=True).lineups[0]
     assert not lineup.unknown
@@ -309,7 +309,7 @@ def test_one_failure_revises_the_estimates_of_all_hands(tmp_path: Path, capsys: 
     assert again.estimates(aivat=True) == table.estimates(aivat=True)
 
 
-def test_a_fallback_is_asked_where_no_agent_is_quick() -> None:
+def test_fallback_answers_where_no_agent_is_quick() -> None:
     built = 0
 
     def fallback() -> RandomAgent:

@@ -106,7 +106,7 @@ def test_a_line_up_that_is_significant_stops_at_a_look_and_its_interval_pays_for
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mean", [0.0, 0.1])
-def test_intervals_hold_however_a_significant_line_up_stops(mean: float) -> None:
+def test_intervals_cover_however_a_significant_line_up_stops(mean: float) -> None:
     """Intervals hold for 2,000 simulated line-ups with a mean of 0 or of a tenth of the spread. Plain 95% intervals at
     each look hold in 87% of the line-ups with mean 0."""
     rng, inside, stopped = np.random.default_rng(4), 0, 0
@@ -199,7 +199,7 @@ def test_means_over_lineups_by_chips_and_by_aivat() -> None:
     assert f"{estimate(-bc):+} c</td>" in page_of(*lineups)
 
 
-def test_the_standings_are_those_of_an_instant_run_off() -> None:
+def test_standings_follow_an_instant_run_off() -> None:
     """Counting its winnings from `fish`, `shark` would be first; against the two others it is last."""
     noise = np.array([-1.0, 1.0] * 20)
     won = {"best second": 10, "best shark": 20, "best fish": 30, "second shark": 20, "second fish": 30}
@@ -220,7 +220,7 @@ def test_the_standings_are_those_of_an_instant_run_off() -> None:
     assert match_of(*lineups[:-1]).run_off() == []
 
 
-def test_standings_go_by_aivat_where_all_line_ups_have_it() -> None:
+def test_standings_use_aivat_where_all_line_ups_have_it() -> None:
     chips, aivat = np.array([-5.0, -7.0]), np.array([5.0, 7.0])
     assert [one.name for one in match_of(played("a b", chips, aivat)).run_off()] == ["a", "b"]
     part = match_of(played("a b", chips, aivat), played("a c", chips, aivat), played("b c", chips))
@@ -288,7 +288,7 @@ def test_differences_over_several_opponents_come_first() -> None:
     assert same(mine[0].difference, estimate((ac + ad) / 2 - (bc + bd) / 2))
 
 
-def test_groups_that_were_asked_for_are_compared() -> None:
+def test_selected_groups_are_compared() -> None:
     rng = np.random.default_rng(4)
     ab, ac, bc = rng.normal(size=(3, 40))
     match = match_of(played("a b", ab), played("a c", ac), played("b c", bc))
@@ -329,6 +329,6 @@ def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
     assert ("lbr@a", "lbr@b", ("a",)) not in means
 
 
-def test_what_one_agent_is_measured_by_is_not_compared() -> None:
+def test_adversaries_of_one_agent_are_not_compared() -> None:
     """Such line-ups arise under `evaluate=ladder`."""
     assert match_of(played("agent x", [1.0, 2.0]), played("agent y", [3.0, 4.0])).contrasts() == []

@@ -68,7 +68,7 @@ def test_report_adds_up(tmp_path: Path) -> None:
     assert contrast == pytest.approx(means["caller"] - (means["random"] + means["raiser"]) / 2)
 
 
-def test_the_page_has_what_the_record_has(tmp_path: Path) -> None:
+def test_page_and_record_have_the_same_results(tmp_path: Path) -> None:
     match = play(tmp_path, hands=90)
     [results] = match.lineups
     [folder] = tmp_path.glob("holdem_limit_3p/random-*")

@@ -75,7 +75,7 @@ def test_is_that_of_a_replay(played: tuple[TableGame, RunningResult, Path], tmp_
         assert mine.half_width < result.per_hundred(10 * np.array(result.chips)).half_width
 
 
-def test_estimates_are_kept(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:
+def test_estimates_are_stored(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:
     game, result, file = played
     again = RunningResult(game.rules, "you", tmp_path / "nothing", file)
     again.add(game.files.hands())
@@ -90,9 +90,7 @@ def test_damaged_estimates_are_named(played: tuple[TableGame, RunningResult, Pat
         RunningResult(played[0].rules, "you", tmp_path / "nothing", tmp_path / "aivat.jsonl")
 
 
-def test_what_could_not_be_written_is_estimated_again(
-    played: tuple[TableGame, RunningResult, Path], tmp_path: Path
-) -> None:
+def test_unwritten_estimates_are_computed_again(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:
     game, result, _ = played
     file = tmp_path / "later" / "aivat.jsonl"
     again = RunningResult(game.rules, "you", game.files.notes, file)

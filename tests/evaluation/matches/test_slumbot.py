@@ -80,7 +80,7 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("killed")
-def test_a_match_that_is_killed_goes_on_and_no_hand_is_lost_or_doubled(
+def test_killed_match_continues_without_lost_or_repeated_hands(
     play: Callable[[int], MatchResults], service: FakeSlumbot, tmp_path: Path
 ) -> None:
     results, kills = None, 0
@@ -108,7 +108,7 @@ def won_by(name: str, log: Path) -> Iterator[float]:
             yield float(chips.split("|")[names.split("|").index(name)])
 
 
-def test_busy_services_are_asked_again(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
+def test_busy_services_are_retried(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
     service.faults = [
         ("new_hand", done, status) for done, status in ((False, 503), (False, 502), (False, 409), (True, 504))
     ]
@@ -126,7 +126,7 @@ def test_hands_whose_answer_is_lost_do_not_count(
     assert json.loads(record.read_text())["settings"]["lost"] == 3
 
 
-def test_what_cannot_go_on_is_an_error_of_one_line(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
+def test_permanent_failure_is_an_error_of_one_line(play: Callable[[int], MatchResults], service: FakeSlumbot) -> None:
     service.faults = [("new_hand", False, 503)] * 20
     with pytest.raises(PokernetsError, match=r"is busy or unreachable .*run the same command again later"):
         play(10)
@@ -137,7 +137,7 @@ def test_what_cannot_go_on_is_an_error_of_one_line(play: Callable[[int], MatchRe
     assert play(10).lineups[0].hands == 10
 
 
-def test_an_expired_session_is_begun_anew(url: str, service: FakeSlumbot) -> None:
+def test_expired_session_is_replaced(url: str, service: FakeSlumbot) -> None:
     session = Slumbot(RULES, Line(url, 0.0))
     first = session.begin()
     service.sessions.clear()

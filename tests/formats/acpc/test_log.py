@@ -185,7 +185,7 @@ def test_no_actions(text: str) -> None:
         read_action(Betting.parse(HEADS_UP, "r300"), text)
 
 
-def test_what_the_rules_forbid() -> None:
+def test_illegal_actions_in_a_log_are_refused() -> None:
     for betting, text in (("c", "f"), ("r20000", "r20000"), ("r20000", "r300")):
         with pytest.raises(IllegalAction):
             read_action(Betting.parse(HEADS_UP, betting), text)

@@ -149,7 +149,7 @@ def test_oddities_of_the_archive(tmp_path: Path, players: tuple[str, ...], count
 
 
 @cases
-def test_what_does_not_fit_is_counted_by_reason(
+def test_unreadable_hands_are_counted_by_reason(
     tmp_path: Path, players: tuple[str, ...], counts: str, reason: str
 ) -> None:
     problems = Problems()
@@ -180,7 +180,7 @@ def _stamps(files: Files, *numbers: int) -> set[str]:
     return {files.lines["hdb"][number].split()[0] for number in numbers}
 
 
-def test_a_truncated_archive_is_read_as_far_as_it_goes(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:
+def test_truncated_archive_is_read_to_its_end(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:
     packed = month[0].packed()
     (tmp_path / "a.tgz").write_bytes(packed[: len(packed) // 2])
     hands_read, problems = read(tmp_path / "a.tgz")
@@ -277,7 +277,7 @@ def test_leaving_needs_a_hand() -> None:
         over.leave(2)
 
 
-def test_who_leaves_last_to_act_ends_the_round() -> None:
+def test_last_player_to_act_ends_the_round_by_leaving() -> None:
     betting = Betting.parse(irc_rules(3), "cc")
     assert betting.to_act == 1
     after = betting.leave(1)

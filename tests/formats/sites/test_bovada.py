@@ -28,7 +28,7 @@ def test_a_hand_with_all_cards_is_read_and_played() -> None:
     assert (hand.details["year"], str(hand.details["time"])) == (2019, "13:47:54")
 
 
-def test_a_walk_counts_the_blind_that_nobody_called_among_what_is_won() -> None:
+def test_winnings_after_a_walk_include_the_uncalled_blind() -> None:
     hand = read(WALK)
     assert hand.names == ("Small Blind", "Hero", "UTG")
     assert (hand.payoffs, hand.rake) == ((-2, 2, 0), 0)

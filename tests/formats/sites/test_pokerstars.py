@@ -73,7 +73,7 @@ ON_ANTE, SHORT_BLIND = sample("pokerstars_all_in_on_ante"), sample("pokerstars_a
     [(ALL_IN, "Bob", [-80, 80, 0]), (ON_ANTE, "Bob", [-5, 15, -10]), (SHORT_BLIND, "Sue", [-30, 30, 0])],
     ids=["small blind", "ante", "big blind"],
 )
-def test_who_alone_is_not_all_in_may_check_or_is_not_asked(text: str, player: str, payoffs: list[int]) -> None:
+def test_last_player_with_chips_may_check_or_skip_the_action(text: str, player: str, payoffs: list[int]) -> None:
     hand = read(text)
     assert list(hand.payoffs) == payoffs
     assert hand_text(hand).count("checks") == 0
@@ -106,7 +106,7 @@ def test_whole_amounts_of_money_stay_money_by_way_of_phh() -> None:
     assert "(1/2)" in hand_text(replace(hand, details={"currency_symbol": "1 (", "currency": "tokens"}))
 
 
-def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
+def test_phh_stores_a_rake_in_cents_of_whole_amounts() -> None:
     raked = WHOLE.replace("collected $4", "collected $3.90").replace("Rake $0", "Rake $0.10")
     assert_same_hand(phh_read.parse_hand(phh.hand_text(read(raked)), 0), read(raked))
 

@@ -58,7 +58,7 @@ ALONE = sample("pokerstars_alone")
         (ALONE.replace("Bob: folds\nCy: folds\n", "Cy: folds\nBob: folds\n"), {"Ann": 35, "Bob": -15, "Cy": -20}),
     ],
 )
-def test_who_is_away_folds_though_all_in(text: str, payoffs: dict[str, int]) -> None:
+def test_absent_player_folds_though_all_in(text: str, payoffs: dict[str, int]) -> None:
     hand = read(text)
     assert won(hand) == payoffs
     assert_same_hand(read(hand_text(hand)), hand)
@@ -81,7 +81,7 @@ BOB_TOO = sample("pokerstars_cash_out_of_two")
         ),
     ],
 )
-def test_who_cashed_out_has_what_the_pot_was_worth(text: str) -> None:
+def test_player_who_cashed_out_gets_the_value_of_the_pot(text: str) -> None:
     """The result is read from the summary where it says so, and follows from the rules elsewhere."""
     hand = read(text)
     assert (won(hand), hand.rake) == ({"Ann": 3800, "Bob": 0, "Cy": -4000}, 200)
@@ -132,13 +132,13 @@ HIDDEN = sample("pokerstars_hidden")
 
 
 @pytest.mark.parametrize("hidden", ["XX", "??", "**"])
-def test_a_card_that_is_not_shown_is_not_known(hidden: str) -> None:
+def test_hidden_card_is_unknown(hidden: str) -> None:
     hand = read(HIDDEN.replace("XX", hidden))
     assert won(hand) == {"Ben": 25, "Zoë": -25}
     assert hand.state.hole_cards == ((), ())
 
 
-def test_who_shows_one_card_while_the_others_muck_wins_the_showdown() -> None:
+def test_player_with_one_revealed_card_wins_against_mucked_hands() -> None:
     text = sample("run_it_once").replace("[Ad Qd]", "[XX Qd]")
     assert won(read(text)) == {"Bob": 31, "Cy": -45, "Ann": 0}
     hand = read(text.replace("€0.76", "€0.90").replace("Rake €0.14", "Rake €0"))
@@ -244,7 +244,7 @@ def test_hands_of_all_encodings_in_a_file_are_read(first: str, second: str, newl
     assert [hand.names for hand in read_all(file)] == [("Ben", "Zoë")] * 3
 
 
-def test_lines_before_the_first_header_that_are_of_a_hand_are_told() -> None:
+def test_lines_of_a_hand_before_the_first_header_are_reported() -> None:
     tail = WALK[WALK.index("*** HOLE") :]
     assert refused(tail + WALK).startswith("1: not the header of a")
     errors: list[HistoryError] = []
@@ -275,7 +275,7 @@ def test_lines_of_pokerstars_under_the_header_of_another_site(header: str, venue
         ("PokerMaster Hand #1: Omaha Pot Limit ($15/$30 USD) - 2019/05/26 12:53:33 UTC", POKERSTARS),
     ],
 )
-def test_headers_of_kin_are_told_apart(line: str, kind: str) -> None:
+def test_similar_headers_are_distinguished(line: str, kind: str) -> None:
     assert format_of(line, "x") == kind
 
 

@@ -75,7 +75,7 @@ def test_the_split_depends_on_the_group_and_the_seed_alone() -> None:
     assert abs(both.mean() - 0.0025) < 4 * np.sqrt(0.0025 / 100_000)
 
 
-def test_the_seed_of_a_training_moves_the_batches_and_not_what_is_held_out(root: Path) -> None:
+def test_training_seed_changes_batches_and_not_the_held_out_rows(root: Path) -> None:
     one, two = (LeafData(str(root), batch_rows=256, validation_share=0.2, seed=seed) for seed in (1, 2))
     np.testing.assert_array_equal(one.validation_rows, two.validation_rows)
     first, other = (next(iter(data.train_dataloader())).features for data in (one, two))
@@ -84,7 +84,7 @@ def test_the_seed_of_a_training_moves_the_batches_and_not_what_is_held_out(root:
     assert not np.array_equal(one.validation_rows, moved.validation_rows)
 
 
-def test_batches_hold_matching_features_and_labels(root: Path) -> None:
+def test_batches_have_matching_features_and_labels(root: Path) -> None:
     data = LeafData(str(root), batch_rows=512, validation_share=0.2)
     batches = list(data.train_dataloader())
     assert len(batches) == data.epoch_batches == len(data.train_dataloader()) == len(data.train_rows) // 512
@@ -158,7 +158,7 @@ def test_label_mean_is_that_of_the_training_rows(root: Path) -> None:
     np.testing.assert_allclose(data.label_mean.numpy(), wanted, atol=1e-6)
 
 
-def test_what_there_is_to_train_on_is_told_with_the_first_shard_that_is_missing(tmp_path: Path) -> None:
+def test_data_summary_counts_rows_and_names_the_first_missing_shard(tmp_path: Path) -> None:
     write_leaf_states(tmp_path, rows=1000, shards=4)
     assert LeafData(str(tmp_path), batch_rows=64).summary == "4,000 rows of 4 shards, 4 continuations"
     shutil.rmtree(tmp_path / "shard-00001")
@@ -312,7 +312,7 @@ def test_noise_of_labels_is_charged_as_normal_errors_are(deviation: float) -> No
     assert loss_of_noise(torch.tensor(deviation), 0.7).item() == pytest.approx(expected, rel=5e-3, abs=1e-12)
 
 
-def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_metrics_do_not_depend_on_the_batches(columns: dict[str, np.ndarray], tmp_path: Path) -> None:
     """The net answers its four inputs, which are the predictions."""
     mean = columns["labels"].mean(axis=0)
     tensors = {name: torch.from_numpy(column).float() for name, column in columns.items()}

@@ -79,7 +79,7 @@ def moved(hands: Sequence[ObservedHand], time: int = 0, letter: str = "p") -> li
     ]
 
 
-def test_rows_of_the_training_are_measured_on_what_was_kept(root: Path, tmp_path: Path) -> None:
+def test_training_rows_are_measured_on_the_rest(root: Path, tmp_path: Path) -> None:
     record, rows = measure(root, root / "april", tmp_path), OpponentRows(str(root / "april"), SHARE)
     assert record["rows"]["test"] == record["rows"]["by_known_players"] == len(rows.test_rows)
     assert record["rows"]["train"] == len(rows.train_rows)
@@ -149,7 +149,7 @@ def test_nets_of_different_hands_are_refused(later: int, train_share: float, roo
         measure(root, root / "april", tmp_path / "out", base=str(tmp_path / "hand"))
 
 
-def test_a_net_that_does_not_say_what_it_learned_from_is_refused(root: Path, tmp_path: Path) -> None:
+def test_net_without_the_source_of_its_data_is_refused(root: Path, tmp_path: Path) -> None:
     export_net(tmp_path / "hand", OPPONENT_NET, HAND, HAND(), stamp=STAMP, config={}, made_from={}, counts={})
     with pytest.raises(MismatchedArtifactError, match=r"`hand` at .* has no record of its training hands"):
         measure(tmp_path, root / "april", tmp_path / "out", {"hand": tmp_path / "hand"})

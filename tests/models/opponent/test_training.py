@@ -132,7 +132,7 @@ def test_interrupted_dropout_is_the_same(
     assert all(torch.equal(resumed[name], tensor) for name, tensor in whole.items())
 
 
-def test_validation_is_logged_as_such(work: Path, tmp_path: Path, train: Callable[..., None]) -> None:
+def test_validation_has_its_own_metrics(work: Path, tmp_path: Path, train: Callable[..., None]) -> None:
     places = (f"export.output={tmp_path}/net", f"runs={tmp_path}/runs", "logger=csv", "trainer.log_every_n_steps=1")
     train("opponent", "trainer.max_epochs=2", *places)
     [metrics] = tmp_path.rglob("metrics.csv")
@@ -148,7 +148,7 @@ def test_validation_is_logged_as_such(work: Path, tmp_path: Path, train: Callabl
     assert measured["log_loss_of_mean"] == pytest.approx(-np.log(shares)[action].mean(), rel=1e-5)
 
 
-def test_a_net_goes_on_from_a_checkpoint_for_more_epochs(
+def test_training_continues_from_a_checkpoint_for_more_epochs(
     tmp_path: Path, train: Callable[..., None], work: Path
 ) -> None:
     runs = f"runs={tmp_path}/runs"
@@ -214,7 +214,7 @@ def assert_predicts(predictor: Predictor, hands: list[ObservedHand], wanted: np.
         predictor.update(context, sized_class(betting, action))
 
 
-def test_at_the_table_it_says_what_it_says_of_the_rows(nets: Path, work: Path, hands: list[ObservedHand]) -> None:
+def test_predictions_at_the_table_equal_the_rows(nets: Path, work: Path, hands: list[ObservedHand]) -> None:
     """Every decision predicted and observed one at a time, against all rows at once."""
     rows = OpponentRows(rows_of(work), 0.2)
     base = load_opponent_net(nets / "hand")
@@ -241,7 +241,7 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Obser
     return folder, observed
 
 
-def test_no_limit_nets_say_at_the_table_what_they_say_of_the_rows(no_limit: tuple[Path, list[ObservedHand]]) -> None:
+def test_no_limit_predictions_at_the_table_equal_the_rows(no_limit: tuple[Path, list[ObservedHand]]) -> None:
     """All streets, raises by size; limit hands are refused."""
     folder, observed = no_limit
     call_here("evaluate", "evaluate=opponent_table_nolimit", "~nets.small", f"artifacts={folder}", f"runs={folder}")

@@ -28,7 +28,7 @@ def written(folder: Path, by: TorchCheckpointIO) -> Path:
 
 
 @pytest.mark.parametrize("by", [AtomicCheckpoints(), TorchCheckpointIO()], ids=["ours", "lightnings"])
-def test_damage_is_told_in_one_line_or_harmless(tmp_path: Path, by: TorchCheckpointIO) -> None:
+def test_damaged_checkpoint_is_an_error_of_one_line_or_harmless(tmp_path: Path, by: TorchCheckpointIO) -> None:
     """Bytes that torch does not read, such as dates in the archive, may be any."""
     data = written(tmp_path, by).read_bytes()
     generator = np.random.default_rng(1)

@@ -14,7 +14,7 @@ def stream(shuffle: BlockShuffle, start: int, count: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("rows", "batch", "pool"), [(1000, 100, 300), (1037, 50, 256), (64, 64, 64), (5000, 7, 640), (1000, 400, 300)]
 )
-def test_a_pass_is_a_permutation_up_to_what_fills_no_batch(rows: int, batch: int, pool: int) -> None:
+def test_pass_is_a_permutation_without_an_incomplete_batch(rows: int, batch: int, pool: int) -> None:
     ids = np.arange(rows) * 3
     shuffle = BlockShuffle(ids, batch, seed=1, block_rows=16, pool_rows=pool)
     seen = stream(shuffle, 0, shuffle.batches_per_pass).ravel()

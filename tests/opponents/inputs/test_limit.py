@@ -118,7 +118,7 @@ def reference(rules: Rules, text: str, board: list[str]) -> list[float]:
 
 
 @pytest.mark.parametrize("game", ["holdem_limit_3p", "holdem_limit_10p"])
-def test_every_input_is_what_its_definition_says(game: str) -> None:
+def test_inputs_match_their_definitions(game: str) -> None:
     rules = load_rules(game)
     generator = np.random.default_rng(3)
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]

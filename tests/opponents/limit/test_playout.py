@@ -120,7 +120,7 @@ def test_sampling_stops_when_an_action_leads() -> None:
     assert values.leader(True, True)[0] == "raise"
 
 
-def test_leader_compares_the_two_best_of_what_is_legal() -> None:
+def test_leader_compares_the_two_best_legal_actions() -> None:
     values = LineValues(call=3.0, bet=5.0, call_error=1.0, bet_error=2.0, difference_error=0.5, trials=100)
     assert values.leader(True, True) == ("raise", 4.0)
     assert values.leader(True, False) == ("call", 3.0)

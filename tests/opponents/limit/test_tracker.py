@@ -35,7 +35,7 @@ def tracker() -> Tracker:
     return Tracker(counts, rates(), counts)
 
 
-def test_tables_say_who_raised_and_who_called() -> None:
+def test_weight_tables_distinguish_raisers_from_callers() -> None:
     state = deal("rfffffffcc/ccr")
     follower = tracker()
     follower.start(0)
@@ -86,7 +86,7 @@ def test_chance_explains_an_action_as_often_as_it_happens() -> None:
     assert follower.calibration.noise("ann") == pytest.approx((0.2 * 40 + 0.2) / 41)
 
 
-def test_shown_hands_calibrate_those_who_showed_them() -> None:
+def test_revealed_hands_calibrate_their_players() -> None:
     """Seat 2 raised with kings; seat 0 (aces) watches its own play without learning."""
     follower = tracker()
     prior = follower.calibration.noise("anybody")

@@ -48,7 +48,7 @@ def seated(agent: Learner, folder: Path, hands: int) -> DealerSeat:
     return seat
 
 
-def test_what_an_agent_learned_lasts_as_long_as_the_connection(tmp_path: Path) -> None:
+def test_learning_lasts_as_long_as_the_connection(tmp_path: Path) -> None:
     agent = Learner()
     assert not seated(agent, tmp_path, 5).failures
     assert agent.shown == [5]
@@ -84,7 +84,7 @@ class Raiser(Learner):
         return (CALL,), np.ones((state.rules.num_hands, 1), np.float32)
 
 
-def test_what_cannot_be_written_is_told_and_changes_no_action(tmp_path: Path) -> None:
+def test_failed_writes_are_reported_and_change_no_action(tmp_path: Path) -> None:
     lines: list[str] = []
     seat = DealerSeat(HEADS_UP, Raiser(), 1, tmp_path / "gone" / "hands.log", lines.append)
     assert seat.answer("MATCHSTATE:1:0::|JdTc") == "MATCHSTATE:1:0::|JdTc:r20000"

@@ -15,7 +15,7 @@ from poker.run.errors import PokernetsError
 GREETING = b"VERSION:2.0.0\r\n"
 
 
-def test_our_dealer_listens_to_this_machine_alone_unless_told() -> None:
+def test_dealer_listens_to_this_machine_unless_configured() -> None:
     for host, address in ((compose("evaluate", ["evaluate=acpc"]).host, "127.0.0.1"), ("", "0.0.0.0")):
         with listen(0, host) as server:
             assert server.getsockname()[0] == address

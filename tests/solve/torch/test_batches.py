@@ -153,7 +153,7 @@ def game(posed: Request) -> VectorGame:
     return VectorGame(build_tree(posed.root, MENU), posed.board, posed.ranges)
 
 
-def test_the_memory_plan_covers_what_is_kept() -> None:
+def test_memory_plan_covers_the_allocated_tensors() -> None:
     for street, most in ((2, 15), (3, 30)):
         games = [game(request(street, seed)) for seed in range(2)]
         batch = TorchVectorSolver(games, device="cpu" if INTERPRETER else "cuda")

@@ -40,7 +40,7 @@ print(asked, torch.cuda.is_initialized())
 """
 
 
-def test_neither_imports_nor_the_cpu_ask_cuda_for_anything() -> None:
+def test_imports_and_the_cpu_never_query_cuda() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT_CUDA], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout == "[] False\n", done.stderr
 
@@ -61,7 +61,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> torch.device:
     return torch.device("cuda")
 
 
-def test_the_plan_is_told_once(card: torch.device, capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory_plan_is_printed_once(card: torch.device, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("cuda", "cuda"):
         assert torch_device(name) == card
     assert capsys.readouterr().err == "cuda (Card): 10.0 GiB free, batches take up to 8.0 GiB\n"
@@ -77,7 +77,7 @@ def test_rows_that_do_not_fit_are_refused(card: torch.device, tmp_path: Path, mo
         DeviceColumns(LeafColumns(str(tmp_path)), card)
 
 
-def test_running_out_of_memory_is_known_by_its_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_out_of_memory_is_recognised_by_its_error(capsys: pytest.CaptureFixture[str]) -> None:
     device = torch.device("cuda")
     captured = RuntimeError("capture failed")
     captured.__context__ = torch.OutOfMemoryError()

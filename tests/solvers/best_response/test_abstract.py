@@ -45,7 +45,7 @@ def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
         assert 0.98 * best < won[seat] < best + 1e-9
 
 
-def test_what_was_not_seen_is_played_as_the_blueprint_does() -> None:
+def test_unvisited_infosets_play_the_blueprint() -> None:
     blueprint = random_blueprint(TREE, CARDS, 4)
     response = learned(blueprint, 0, seed=1)
     for node in range(len(TREE)):
@@ -70,7 +70,7 @@ def blueprint(game: str) -> Blueprint:
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "flop_holdem_nolimit"])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_values_are_those_of_all_pairs(game: str, seat: int) -> None:
+def test_values_equal_sums_over_all_pairs(game: str, seat: int) -> None:
     policy = blueprint(game)
     hands = np.arange(policy.rules.num_hands)
     played, pairs = BoardGame(policy, seat), Continuations(policy, [policy])

@@ -93,7 +93,7 @@ def test_flop_holdem_against_always_call() -> None:
     assert values.tolist() == pytest.approx([wanted.mean(), np.maximum(wanted, -rules.blinds[1]).mean()], rel=1e-9)
 
 
-def test_what_can_be_walked() -> None:
+def test_walkable_games() -> None:
     assert is_walkable(load_rules("flop_holdem_nolimit"))
     assert not is_walkable(nolimit((1000, 1000)))
     with pytest.raises(PokernetsError, match="needs a bet menu"):
@@ -134,7 +134,7 @@ def suit_difference(response: ResponseByFlop, flop: int, renaming: int) -> float
     return largest
 
 
-def test_the_fingerprint_is_of_what_is_played() -> None:
+def test_fingerprint_depends_on_the_policy() -> None:
     menu = bet_menu(preflop="a", flop="a")
     same = [ResponseByFlop(RULES, blueprint().policy, menu).fingerprint for _ in range(2)]
     assert same[0] == same[1]

@@ -60,7 +60,7 @@ def test_openspiel_and_the_vector_engine_agree(rules: Rules) -> None:
     assert (value.nash_conv, value.value) == pytest.approx((metrics["nash_conv"], metrics["game_value"]), abs=1e-6)
 
 
-def test_what_is_no_policy_is_refused() -> None:
+def test_invalid_policies_are_refused() -> None:
     tree = tree_of(kuhn())
     with pytest.raises(PokernetsError, match="no probabilities that add to 1"):
         evaluate_policy(tree, lambda node, _: np.ones((3, tree.num_children[node]), np.float32))

@@ -108,7 +108,7 @@ def leduc(**options: Any) -> ExternalSampling:
     return ExternalSampling(tree, cards, dealer_of(rules, cards), **{"seed": 1, "batch": 1000, **options})
 
 
-def test_discounting_ends_where_it_was_asked_to() -> None:
+def test_discounting_ends_at_its_limit() -> None:
     solver = leduc(batch=10, discount_every=100, discount_until=200)
     solver.run(iterations=1000)
     assert solver.periods == 2

@@ -89,7 +89,7 @@ def test_threads_share_the_table() -> None:
     assert run.regret_bound() < 0.01
 
 
-def test_periods_begin_where_they_should_however_long_threads_go_on_alone(monkeypatch: Any) -> None:
+def test_periods_do_not_depend_on_the_time_of_a_step(monkeypatch: Any) -> None:
     tables = []
     for seconds in (0.0, 60.0):
         monkeypatch.setattr(base, "_STEP_SECONDS", seconds)

@@ -126,7 +126,7 @@ class FirstRoundResponse(RangeWalk):
         return np.asarray(np.max([self.values(child, board, others) for child in self.tree.children(node)], axis=0))
 
 
-def test_a_round_before_leaves_is_solved_for_what_they_stand_for() -> None:
+def test_round_before_leaves_is_solved_for_their_values() -> None:
     """No player gains by another first round if all play the blueprint after it."""
     tree, cards = build_tree(Betting.start(LEDUC)), SmallGameBuckets(LEDUC)
     blueprint = random_blueprint(tree, cards)

@@ -66,7 +66,7 @@ def test_stakes_of_two_players() -> None:
     assert by_text["r20000c///"] == 20000
 
 
-def test_ends_of_three_players_are_kept_once() -> None:
+def test_ends_of_three_players_are_stored_once() -> None:
     tree = build_tree(Betting.start(three_players()))
     packed = sampling_tree(tree, (4, 16))
     ends = packed.nodes["kind"] == nodes.MULTIWAY

@@ -30,7 +30,7 @@ def solver(game: str, mixing: dict[str, float], **settings: Any) -> Uct:
     return Uct(build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules), **options)
 
 
-def test_counts_and_means_are_those_of_the_episodes() -> None:
+def test_counts_and_means_match_the_episodes() -> None:
     """Every episode counts once at the first decision, whose mean is that player's mean result for the hand."""
     run = solver("kuhn", SMOOTH)
     run.run(iterations=3000)
@@ -117,7 +117,7 @@ def test_smooth_uct_explores_with_the_share_of_the_paper(mixing: dict[str, float
     assert explored == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 3000))
 
 
-def test_exploration_is_set_when_a_round_begins_by_what_betting_can_add() -> None:
+def test_exploration_of_a_round_is_set_by_the_possible_bets() -> None:
     """[SUCT] equation 3. Leduc: 2 chips in the pot, at most 26 in all; 18 where the first round was checked."""
     run = solver("leduc", SMOOTH, ceiling=10.0, potential=0.5)
     tree, index = build_tree(Betting.start(load_rules("leduc"))), run.sampling.index
@@ -140,7 +140,7 @@ def test_exploration_of_limit_holdem_is_within_the_bounds_of_the_paper() -> None
     assert (bounds.min(), bounds.max()) == (100.0, 240.0)
 
 
-def test_means_of_32_bits_are_close_to_those_of_64() -> None:
+def test_means_of_32_bits_are_close_to_64() -> None:
     """They are not equal: rounding breaks ties between actions, and then the episodes differ."""
     wide, narrow = (solver("leduc", PLAIN, ceiling=18.0, mean_bits=bits) for bits in (64, 32))
     for run in (wide, narrow):

@@ -56,7 +56,7 @@ def test_safe_resolving_of_an_equilibrium_never_adds_to_exploitability(searcher:
     assert loss(after, searcher) <= loss(before, searcher) + 1e-6 * LEAST_POT
 
 
-def test_what_safe_resolving_adds_falls_with_the_iterations() -> None:
+def test_slack_of_safe_resolving_falls_with_the_iterations() -> None:
     before, tree = blueprint(EQUILIBRIUM), game_tree(leduc(), Gadget(1, 1))
     added = [loss(combined(before, resolved(before, tree, 0, n), 0), 0) - loss(before, 0) for n in (50, 200, 800)]
     assert added[0] > 2 * added[1] > 4 * added[2]
@@ -99,7 +99,7 @@ def test_where_an_alternative_cannot_be_met_its_hand_alone_is_conceded_more() ->
 
 
 @pytest.mark.parametrize(("turn", "river"), [(40, 300), pytest.param(300, 3000, marks=pytest.mark.slow)])
-def test_rivers_solved_anew_within_a_turn_solution(turn: int, river: int) -> None:
+def test_rivers_of_a_turn_solution_are_solved_again(turn: int, river: int) -> None:
     """All lines and rivers at once, in float32: what is gained is measured to about 1e-6 of the pot. Clubs and diamonds
     are alike on the turn, so that rivers are merged."""
     pot, board = 100, parse_cards("KsTh7s4h")

@@ -11,7 +11,7 @@ from poker.solvers.vector.thread_tuning import BLOCKS_PER_TRIAL, FIRST_CHECK, Ch
 
 
 @pytest.mark.parametrize("name", ["apdcfr", "apdcfr_short"])
-def test_a_prediction_carries_what_the_next_iteration_keeps(name: str) -> None:
+def test_prediction_is_the_regret_of_the_next_iteration(name: str) -> None:
     """carry_t is positive_t+1 = t^alpha / (t^alpha + 1): what is predicted is the regret of the next iteration."""
     parameters, alpha = schedule(name).parameters(1, 9), schedule(name).alpha
     assert alpha is not None
@@ -59,7 +59,7 @@ def test_beta_is_an_exponent_of_negative_regrets() -> None:
         np.testing.assert_allclose(columns[:, 0], [t**alpha / (t**alpha + 1) for t in (1, 2, 4)], rtol=1e-6)
 
 
-def test_the_faster_number_of_threads_goes_on_and_the_other_is_tried_again() -> None:
+def test_faster_number_of_threads_is_used_and_the_other_is_retried() -> None:
     pace, used = Pace(2), []
     for _ in range(3 * BLOCKS_PER_TRIAL):
         members, most = pace.next_block()

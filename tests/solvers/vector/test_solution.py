@@ -118,7 +118,7 @@ def solved(**locks: Any) -> pokernets.SolvedSpot:
     return pokernets.solve({**SPOT, **texts}, exploitability=0.002)
 
 
-def test_hands_do_what_the_lock_says() -> None:
+def test_locked_hands_follow_the_lock() -> None:
     spot = solved(lock_check="bet30 AA:0.25,TT; check rest")
     view = spot.view("check")
     shares = {hand: view.strategy[hand_index(*parse_cards(hand))].tolist() for hand in ("AdAc", "TdTc", "9s9c")}
@@ -133,6 +133,6 @@ def test_hands_do_what_the_lock_says() -> None:
 
 
 @cases
-def test_a_lock_that_is_wrong_is_told(locks: dict[str, str], message: str) -> None:
+def test_invalid_lock_is_refused(locks: dict[str, str], message: str) -> None:
     with pytest.raises(PokernetsError, match=message):
         solved(**locks)

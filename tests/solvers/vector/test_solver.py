@@ -124,7 +124,7 @@ def test_rake_equals_plain_python() -> None:
     assert solver.game_value(0) + solver.game_value(1) < -0.1
 
 
-def test_locked_nodes_are_kept_and_the_rest_answers_them() -> None:
+def test_locked_nodes_stay_and_the_rest_responds() -> None:
     tree = build_tree(Betting.start(leduc()))
     solver = VectorSolver(VectorGame(tree, isomorphism=False), "cfr_plus")
     for node in solver.game.layout.decisions.tolist():

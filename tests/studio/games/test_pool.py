@@ -69,6 +69,6 @@ def missing() -> Slow:
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-def test_agents_that_cannot_be_built_are_told_of(processes: int) -> None:
+def test_agents_that_cannot_be_built_are_reported(processes: int) -> None:
     with pytest.raises(PokernetsError, match="make it first"):
         Pool({"missing": missing}, processes).start().result()

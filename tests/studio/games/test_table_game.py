@@ -77,7 +77,7 @@ def play(one: TableGame, hands: int, rng: np.random.Generator) -> None:
         one.deal(seen.number)
 
 
-def test_hands_are_kept_as_log_and_histories_and_seats_alternate(rules: Rules, tmp_path: Path) -> None:
+def test_hands_are_stored_as_log_and_histories_and_seats_alternate(rules: Rules, tmp_path: Path) -> None:
     ended: list[LoggedHand] = []
     one = game(rules, tmp_path, ended=ended.append)
     play(one, 30, np.random.default_rng(1))
@@ -130,7 +130,7 @@ def test_nobody_sees_the_cards_of_others_before_a_showdown(rules: Rules, tmp_pat
     assert min(revealed, hidden) > 3
 
 
-def test_what_is_illegal_or_late_changes_nothing(rules: Rules, tmp_path: Path) -> None:
+def test_illegal_or_late_actions_change_nothing(rules: Rules, tmp_path: Path) -> None:
     one = game(rules, tmp_path)
     rng = np.random.default_rng(4)
     words: list[Any] = [FOLD, CALL, -2, -99, 1, 99, 10**30, True, None, "0", 1.5, float("nan"), [], {}, 20001, 150]
@@ -156,7 +156,7 @@ def test_what_is_illegal_or_late_changes_nothing(rules: Rules, tmp_path: Path) -
     assert [hand.number for hand in one.files.hands()] == list(range(one.seen().number + one.seen().state.is_over))
 
 
-def test_refusals_say_why(rules: Rules, tmp_path: Path) -> None:
+def test_refused_actions_have_a_reason(rules: Rules, tmp_path: Path) -> None:
     one = game(rules, tmp_path)
     with pytest.raises(IllegalAction, match="raise to 150"):
         one.act(0, 0, 150)
@@ -172,7 +172,7 @@ def test_refusals_say_why(rules: Rules, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("agent", [RANDOM, spec("forgetful", Forgetful)])
-def test_killed_at_any_action_the_game_goes_on(rules: Rules, tmp_path: Path, agent: AgentSpec) -> None:
+def test_game_continues_after_a_kill_at_any_action(rules: Rules, tmp_path: Path, agent: AgentSpec) -> None:
     """Every step in a game made anew from the files; the hands are those of a game that was never killed."""
     rng, again = np.random.default_rng(5), np.random.default_rng(5)
     whole = game(rules, tmp_path / "whole", agent)
@@ -238,7 +238,7 @@ def test_damaged_file_is_named(rules: Rules, tmp_path: Path) -> None:
     assert game(rules, tmp_path).seen() == one.seen()
 
 
-def test_failing_agent_checks_or_folds_and_is_told(rules: Rules, tmp_path: Path) -> None:
+def test_failing_agent_checks_or_folds_and_is_reported(rules: Rules, tmp_path: Path) -> None:
     class Broken(AlwaysCall):
         def policy(self, state: HandState) -> Policy:
             raise RuntimeError("broken")
@@ -251,7 +251,7 @@ def test_failing_agent_checks_or_folds_and_is_told(rules: Rules, tmp_path: Path)
     assert list(Notes.read(one.files.notes).lines.values()) == [None]
 
 
-def test_writes_that_fail_are_done_again_and_change_nothing(
+def test_failed_writes_are_repeated_and_change_nothing(
     rules: Rules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = game(rules, tmp_path / "whole")
@@ -297,7 +297,7 @@ def test_writes_that_fail_are_done_again_and_change_nothing(
     assert one.files.histories.read_text().strip() == whole.files.histories.read_text().strip()
 
 
-def test_a_shared_agent_is_told_of_every_hand_of_every_game(rules: Rules, tmp_path: Path) -> None:
+def test_shared_agent_sees_every_hand_of_every_game(rules: Rules, tmp_path: Path) -> None:
     """The agent's clock grants it time at the start of each hand."""
 
     class Told(AlwaysCall):

@@ -56,7 +56,7 @@ def session(count: int, players: int = 2) -> list[PlayedHand]:
     return list(hands_of("".join(phhs_texts(logged)), "session", rules))
 
 
-def test_results_are_those_of_the_hands(base: HandBase) -> None:
+def test_results_match_the_hands(base: HandBase) -> None:
     hands = session(HANDS)
     assert base.add("session", rows_of(hands, "session")) == HANDS
     assert base.add("session", rows_of(hands, "session")) == 0
@@ -70,7 +70,7 @@ def test_results_are_those_of_the_hands(base: HandBase) -> None:
     assert base.results(HandSearch("nobody")) == []
 
 
-def test_profiles_are_those_of_the_hands_that_are_found(base: HandBase) -> None:
+def test_profiles_match_the_selected_hands(base: HandBase) -> None:
     hands = session(HANDS, 6)
     base.add("session", rows_of(hands, "session"))
     assert base.profiles(HandSearch("p0"), 10) == profiles(hands)
@@ -94,7 +94,7 @@ def test_lists_are_sorted_and_come_in_pages(
     }
 
 
-def test_hands_are_found_by_day_stakes_and_cards(base: HandBase) -> None:
+def test_hands_are_selected_by_day_stakes_and_cards(base: HandBase) -> None:
     later = HEADS_UP.replace("2012/05/03", "2012/06/01").replace("#7", "#8").replace("$", "€").replace("USD", "EUR")
     base.add("two.txt", rows_in("two.txt", f"{HEADS_UP}\n\n{later}".encode(), RULES).hands)
     hands = session(HANDS)
@@ -149,7 +149,7 @@ def test_a_base_of_an_earlier_version_is_refused(base: HandBase, tmp_path: Path)
         HandBase(file)
 
 
-def test_lines_find_the_hands_with_such_a_decision(base: HandBase) -> None:
+def test_lines_select_the_hands_with_a_matching_decision(base: HandBase) -> None:
     hands = session(HANDS)
     base.add("session", rows_of(hands, "session"))
     raised = [hand.number for hand in hands if hand.state.betting.actions[0][0] > 0]
@@ -189,7 +189,7 @@ def test_positions_at_larger_tables(base: HandBase) -> None:
     assert len(base.results(HandSearch("p0", position="HJ"))) == 1
 
 
-def test_a_hand_of_a_site_is_known_in_another_file(base: HandBase) -> None:
+def test_hand_of_a_site_is_recognised_in_another_file(base: HandBase) -> None:
     assert base.add("a.txt", rows_in("a.txt", HEADS_UP.encode(), RULES).hands) == 1
     assert base.add("b.txt", rows_in("b.txt", f"{HEADS_UP}\n\n{TOURNAMENT}".encode(), RULES).hands) == 1
     assert base.players()[0] == ("Ann", 1)
@@ -241,7 +241,7 @@ def test_hands_without_a_number_and_a_time_are_those_of_their_file(base: HandBas
     assert [base.add(mark, rows_of([hand], mark)) for mark in ("a", "b", "a")] == [1, 1, 0]
 
 
-def test_what_decisions_cost_and_drills(base: HandBase) -> None:
+def test_costs_of_decisions_and_drills(base: HandBase) -> None:
     """Reviews note what they cost; those that cost most are drawn, with another hand of the range."""
     agent = even_solver()
     reviews = FileReviews(RULES, agent)
@@ -286,7 +286,7 @@ def test_hands_that_cannot_be_reviewed_are_counted_by_reason(base: HandBase) -> 
     assert base.unreviewable(HandSearch("p0", source="two")) == {}
 
 
-def test_the_owner_of_a_file_is_to_whom_it_says_that_cards_were_dealt() -> None:
+def test_owner_of_a_file_is_the_player_whose_cards_were_dealt() -> None:
     mucked = HEADS_UP.replace("Seat 2: Ben (big blind) folded on the River", "Seat 2: Ben (big blind) mucked [2c 3d]")
     for text, owner in (
         (mucked, "Ann"),
@@ -296,7 +296,7 @@ def test_the_owner_of_a_file_is_to_whom_it_says_that_cards_were_dealt() -> None:
         assert rows_in("f.txt", text.encode(), RULES).owner == owner
 
 
-def test_a_base_that_is_none_or_full_is_told(tmp_path: Path) -> None:
+def test_damaged_or_full_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "no.sqlite").write_text("no base" * 1000)
     with pytest.raises(PokernetsError, match=r"no\.sqlite cannot be used \(file is not a database\)"):
         HandBase(tmp_path / "no.sqlite")

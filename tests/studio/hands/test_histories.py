@@ -25,7 +25,7 @@ def replay(log: Path, out: Path, **changes: Any) -> Any:
     return run(game=GAME, log=str(log), out=str(out), **changes)
 
 
-def test_what_each_player_won(tmp_path: Path) -> None:
+def test_winnings_of_each_player(tmp_path: Path) -> None:
     payoffs = np.array(dumped(tmp_path / "pokerkit.phhs", 40, seed=1))
     record = replay(tmp_path / "pokerkit.phhs", tmp_path)
     assert (record["hands"], record["games"]) == (40, {"no-limit hold'em 5/10": 40})
@@ -40,7 +40,7 @@ def test_what_each_player_won(tmp_path: Path) -> None:
     assert replay(tmp_path / "pokerkit.phhs", tmp_path, hands=7)["hands"] == 7
 
 
-def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_money_games_and_omitted_hands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "stars.txt"
     log.write_text("\n\n".join([CASH, TOURNAMENT.replace("calls 40", "calls 41"), LIMIT]))
     with pytest.raises(PokernetsError, match=r"stars.txt, line 57: the uncalled bet is 21 chips"):
@@ -65,7 +65,7 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
             replay(log, tmp_path, **changes)
 
 
-def test_hands_whose_file_tells_other_amounts_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hands_with_other_amounts_in_the_file_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "told.phhs"
     log.write_text(f"[1]\n{RAISED}winnings = [0, 0, 43]\n[2]\n{RAISED}winnings = [0, 0, 30]\n")
     record = replay(log, tmp_path)
@@ -76,7 +76,7 @@ def test_hands_whose_file_tells_other_amounts_are_counted(tmp_path: Path, capsys
 SHORT_ALL_IN = sample("phh_short_all_in")
 
 
-def test_what_reading_tolerates_and_play_refuses_is_counted(tmp_path: Path) -> None:
+def test_hands_that_only_the_reader_accepts_are_counted(tmp_path: Path) -> None:
     """A raise that a short all-in did not reopen, a fold out of turn and one where checking is free."""
     raised = "'p3 cc', 'p4 cbr 3', 'p1 f', 'p2 cc', 'p3 cbr 9', 'p2 f', 'p3 sm AhAd', 'p4 sm AsKd'"
     cards = "'d db 2c3c4d', 'd db 5h', 'd db 9s'"
@@ -118,7 +118,7 @@ def test_amounts_of_any_scale_add_up(tmp_path: Path) -> None:
     assert record["games"] == {"no-limit hold'em 0.005/0.01 EUR": 1}
 
 
-def test_money_is_told_by_the_currency_and_not_by_the_decimals(tmp_path: Path) -> None:
+def test_currency_and_not_decimals_marks_money(tmp_path: Path) -> None:
     log, other = tmp_path / "stars.txt", tmp_path / "other.phhs"
     log.write_text(f"{WHOLE}\n\n{WHOLE.replace('#6', '#7').replace('200 in', '200.50 in')}")
     record = replay(log, tmp_path, convert="phh", to=str(other))

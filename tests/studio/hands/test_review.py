@@ -72,7 +72,7 @@ def river_spot(seed: int) -> tuple[HandState, Ranges]:
 
 @pytest.mark.parametrize(("device", "iterations"), [("cpu", 60), ("torch", FEW)])
 @pytest.mark.parametrize("seed", range(6))
-def test_losses_on_the_river_are_those_of_the_vector_engine(seed: int, device: str, iterations: int) -> None:
+def test_losses_on_the_river_equal_the_vector_engine(seed: int, device: str, iterations: int) -> None:
     """Compare with a solve put together here, bit for bit on the CPU; the hand held is outside the range."""
     chips, share = (0.0, 0.0) if device == "cpu" else (CHIPS, SHARE)
     state, ranges = river_spot(seed)
@@ -216,9 +216,7 @@ def test_both_have_the_smaller_stack_and_a_big_blind_is_that_of_the_game() -> No
     assert other.rules.blinds == (100, 40)
 
 
-def test_river_evs_of_a_hand_of_100_big_blinds_are_those_of_the_vector_engine(
-    agent: DepthLimitedAgent, device: str
-) -> None:
+def test_river_evs_at_100_big_blinds_equal_the_vector_engine(agent: DepthLimitedAgent, device: str) -> None:
     """Against a solve put together here, bit for bit on the CPU, with the ranges that the agent believes in."""
     chips, share = (0.0, 0.0) if device == "cpu" else (CHIPS, SHARE)
     state = only_hand(HEADS_UP)
@@ -286,7 +284,7 @@ def test_hands_without_the_player_or_their_cards_are_refused() -> None:
 
 
 @cases
-def test_at_larger_tables_absent_players_fold_first_and_stacks_are_those_of_the_hand(name: str, betting: str) -> None:
+def test_at_larger_tables_absent_players_fold_first_with_the_stacks_of_the_hand(name: str, betting: str) -> None:
     six = load_rules("holdem_nolimit_6p")
     [hand] = hands_of(sample(name), name)
     player, cards = next(pair for pair in zip(hand.names, hand.state.hole_cards, strict=True) if pair[1])
@@ -312,7 +310,7 @@ def test_hands_of_more_players_are_solved_by_the_agent_of_their_game(agent: Dept
     assert reviews.solver_of(only_hand(HEADS_UP)) is agent
 
 
-def test_a_fold_where_checking_is_free_ends_what_is_reviewed() -> None:
+def test_review_ends_at_a_fold_where_checking_is_free() -> None:
     text = HEADS_UP.replace("Ann: checks\n*** TURN", "Ann: folds\n*** TURN")
     text = text[: text.index("*** TURN")] + "Ben collected $3 from pot\n*** SUMMARY ***\nTotal pot $3 | Rake $0\n"
     state = only_hand(text)
@@ -368,7 +366,7 @@ def desk() -> Desk:
 
 
 @pytest.mark.parametrize("over_http", [False, True], ids=["asked", "HTTP"])
-def test_answers_say_which_hands_are_not_expected(loaded: LoadedAgent, desk: Desk, over_http: bool) -> None:
+def test_answers_name_unexpected_hands(loaded: LoadedAgent, desk: Desk, over_http: bool) -> None:
     def ask(**question: str) -> dict[str, Any]:
         if not over_http:  # as tools of language models do
             return desk.answer(AgentQuestion(**question))

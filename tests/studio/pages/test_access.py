@@ -105,7 +105,7 @@ def test_no_page_of_others_shows_ours_in_a_frame() -> None:
         assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_what_belongs_to_another_visitor_is_refused() -> None:
+def test_requests_for_another_visitor_are_refused() -> None:
     _, cookies, mine = ask(None)
     for kind, refused in (("http", 403), ("websocket", None)):
         scope = request({"host": "localhost", "cookie": f"{VISITOR}={cookies[VISITOR]}"}, type=kind)
@@ -149,7 +149,7 @@ def test_token_comes_in_the_address_and_stays_in_a_cookie() -> None:
     assert ask("secret", cookie=f"{TOKEN}=\xe9\xff; =;;")[0] == 403
 
 
-def test_browser_is_known_by_its_cookie() -> None:
+def test_browser_is_recognised_by_its_cookie() -> None:
     _, cookies, visitor = ask(None)
     assert ask(None, cookie=f"{VISITOR}={cookies[VISITOR]}")[1:] == ({}, visitor)
     _, others, other = ask(None)

@@ -29,7 +29,7 @@ from tests.studio.pages.serving import serving
 LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
 
 
-def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> None:
+def test_database_has_the_hands_of_the_table_as_the_visitor_saw_them(tmp_path: Path) -> None:
     names = {"p0": PERSON, "p1": "bot"}
     hands = [replace(hand, names=tuple(map(names.__getitem__, hand.names))) for hand in session(30)]
     folder = tmp_path / "table" / RULES.name / "bot-0123456789" / "me"
@@ -49,7 +49,7 @@ def test_a_base_has_the_hands_of_the_table_as_they_were_seen(tmp_path: Path) -> 
 
 
 @cases
-def test_reviews_say_what_they_leave_out(hands: dict[str, int], decisions: dict[str, int], text: str) -> None:
+def test_reviews_count_omitted_hands_and_decisions(hands: dict[str, int], decisions: dict[str, int], text: str) -> None:
     assert _reviewed_text(3, Counter(hands), Counter(decisions)) == text
 
 
@@ -63,7 +63,7 @@ def test_why_there_are_no_leaks(players: int, cost: float | None, text: str, tmp
 
 
 @pytest.mark.parametrize("nets", [[-1.5, 2.0, 100.0], [0.5] * 2345])
-def test_the_graph_goes_from_nothing_to_what_all_hands_won(nets: list[float]) -> None:
+def test_graph_runs_from_zero_to_the_total(nets: list[float]) -> None:
     lines = won_graph({"won": nets, "all-in EV": [2 * net for net in nets]})["series"]
     for times, line in enumerate(lines, 1):
         first, *_, last = line["data"]
@@ -98,7 +98,7 @@ def test_a_file_that_is_given_at_the_start_is_there_for_every_visitor(tmp_path: 
             assert database._base.sources() == [("mine.txt", 1)]
 
 
-def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opened_hand_is_reviewed_or_has_a_reason_against_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base, agent = HandBase(tmp_path / "hands.sqlite"), even_solver()
     base.add("mine", rows_in("mine", HEADS_UP.encode(), RULES).hands)
     base.add("six", rows_of(session(1, 6), "six"))
@@ -117,7 +117,7 @@ def test_a_hand_that_is_opened_is_reviewed_or_says_why_not(tmp_path: Path, monke
         assert database._review.answer.content == ""
 
 
-def test_the_list_turns_its_pages_in_the_order_asked_and_begins_again_with_a_search(
+def test_list_pages_in_the_requested_order_and_restarts_with_a_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = HandBase(tmp_path / "hands.sqlite")
@@ -160,7 +160,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 @pytest.mark.slow
-def test_hands_are_found_reviewed_and_drilled(browser: Browser, tmp_path: Path) -> None:
+def test_hands_are_searched_reviewed_and_drilled(browser: Browser, tmp_path: Path) -> None:
     browser.open("database")
     browser.shows(".result", "There are no hands yet")
     browser.open()

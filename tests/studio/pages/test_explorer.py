@@ -291,7 +291,7 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     assert page.foreign_requests() == []
 
 
-def test_solves_are_cancelled_and_errors_told_on_a_phone(page: Browser) -> None:
+def test_solves_are_cancelled_and_errors_appear_on_a_phone(page: Browser) -> None:
     page.size(390, 844)
     _river(page, "0.00001")
     page.fill("OOP's range", "random")

@@ -14,7 +14,7 @@ from poker.run.errors import PokernetsError
 from poker.studio.pages.launch import listening, run
 
 
-def test_without_nicegui_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_nicegui_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(PokernetsError, match=r"pip install -e '\.\[play\]'"):
         run(pages=[], host="127.0.0.1", port=0, token=None, show=False)

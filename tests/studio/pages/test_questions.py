@@ -252,7 +252,7 @@ def test_questions_wait_without_threads_and_more_than_a_few_are_refused() -> Non
     assert answers[-1].json() == {"detail": "16 questions wait for their answers: send this one again later"}
 
 
-def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_questions_are_refused_with_their_cost(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def refusal(**changes: Any) -> str:
         answer = client.post("/solve", json={**RIVER, "words": "", **changes})
         assert answer.status_code == 422
@@ -268,7 +268,7 @@ def test_what_is_too_large_is_refused_with_its_cost(client: TestClient, monkeypa
     assert "takes more than 1e-09 s to build: offer fewer bet sizes" in refusal(board="QsJh2h8d")
 
 
-def test_what_cannot_be_answered_is_told(client: TestClient) -> None:
+def test_unanswerable_questions_are_refused(client: TestClient) -> None:
     for path, question, message in (
         ("solve", {**RIVER, "words": "check fold"}, "`fold`"),
         ("solve", {**RIVER, "bets": {"bet": "x"}}, "bet"),
@@ -335,7 +335,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 @pytest.mark.slow
-def test_the_page_asks(browser: Browser) -> None:
+def test_page_sends_questions(browser: Browser) -> None:
     browser.open("api")
     browser.shows(".api h2", "Solve a spot: POST /api/solve")
     browser.shows(".api code", "words")

@@ -68,7 +68,7 @@ def full(*_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_a_write_that_fails_is_told_on_the_page(everybody: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_appears_on_the_page(everybody: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
     visit = everybody.visit("ann")
     table, notes = Table(visit), Mock()
     shown(table, "Your turn")
@@ -166,7 +166,7 @@ def test_sizes_after_the_flop_are_the_fractions_of_the_pot_in_menus(tmp_path: Pa
     assert [pressed(visit, "r200c/", key) for key in "12345a"] == [332, 400, 500, 600, 1000, 20000]
 
 
-def test_sizes_that_are_clipped_to_another_are_left_out(client: Client, tmp_path: Path) -> None:
+def test_clipped_sizes_have_no_button(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
     state = visit.game.seen().state
     for betting, names in (("r5000r10000", ["All-in"]), ("cc/", ["½ pot", "¾ pot", "Pot", "2 pots", "All-in"])):
@@ -194,7 +194,7 @@ def test_the_unit_is_chosen_on_the_page(client: Client, tmp_path: Path) -> None:
     shown(table, "Your turn: 50 to call.")
 
 
-def test_a_hint_goes_with_its_decision(client: Client, tmp_path: Path) -> None:
+def test_hint_disappears_after_its_decision(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
     table = Table(visit)
     shown(table, "Your turn")
@@ -226,7 +226,7 @@ def test_a_review_of_a_table_that_was_left_changes_nothing(
     assert "Solving" in table.review.answer.content
 
 
-def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_path: Path) -> None:
+def test_failed_folder_appears_on_the_page(client: Client, tmp_path: Path) -> None:
     async def opened() -> None:
         with client:
             await fill("ann")
@@ -252,7 +252,7 @@ class Reader(AlwaysCall):
         return OpponentRead(self.trust, np.tile([0.0, 2 / 3, 1 / 3], (len(states), 1)))
 
 
-def test_what_the_agent_makes_of_the_visitor_is_shown_after_each_hand(
+def test_agents_read_of_the_visitor_appears_after_each_hand(
     everybody: Visitors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Table(everybody.visit("ann")).read is None
@@ -274,9 +274,7 @@ def test_what_the_agent_makes_of_the_visitor_is_shown_after_each_hand(
     assert re.search(r"Flop, no bet\s+1\s+0%\s+0%\s+100%\s+67%\s+0%\s+33%", text)
 
 
-def test_heads_up_the_visitor_chooses_whom_to_play(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_visitor_chooses_the_opponent_heads_up(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def opened() -> None:
         with client:
             await fill("ann")
@@ -298,7 +296,7 @@ def test_heads_up_the_visitor_chooses_whom_to_play(
     assert built() == 2
 
 
-def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
+def test_action_during_an_update_appears_at_the_next_update(
     everybody: Visitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visit = everybody.visit("ann")
@@ -319,7 +317,7 @@ def test_an_action_while_the_page_looks_is_shown_at_the_next_look(
     assert table.status.text.startswith("Your turn")
 
 
-def test_the_higher_card_is_shown_first() -> None:
+def test_higher_card_comes_first() -> None:
     state = HandState(Betting.start(load_rules("holdem_nolimit_2p")), ((), parse_cards("2sAh")), ())
     html = felt(Seen(0, 1, ("a", "me"), state, None), None)
     assert re.findall(r'"(\w+) of', html) == ["ace", "2"]

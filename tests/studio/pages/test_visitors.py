@@ -43,7 +43,7 @@ def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> Non
     Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
 
 
-def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(
+def test_stopped_game_continues_when_its_page_is_reopened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(*_: object) -> None:

@@ -25,7 +25,9 @@ def seen(rules: Rules, betting: str, mine: str = "AhKh", theirs: str = "", board
 
 
 @cases
-def test_actions_are_named_by_what_they_add_to_the_street(rules: Rules, betting: str, action: str, name: str) -> None:
+def test_actions_are_named_by_the_chips_they_add_on_the_street(
+    rules: Rules, betting: str, action: str, name: str
+) -> None:
     state = Betting.parse(rules, betting)
     assert words.action_name(state, state.parse_action(action)) == name
 
@@ -51,7 +53,7 @@ def test_blinds_are_called_so_until_their_players_act(rules: Rules) -> None:
     assert names == [["small blind", "big blind"], ["", "big blind"], ["", "big blind"], ["", ""]]
 
 
-def test_history_tells_every_action_on_its_street(rules: Rules) -> None:
+def test_history_has_every_action_on_its_street(rules: Rules) -> None:
     story = list(words.history(seen(rules, "r300c/cr600f", board="7cQdKd")))
     assert [lines for _, lines in story] == [
         ["you: raise to 300", "them: call 200"],
@@ -95,9 +97,7 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, weight: float
 
 
 @cases
-def test_a_loss_is_told_no_more_exactly_than_it_is_known(
-    rules: Rules, chosen: int, more: dict[str, Any], loss: str
-) -> None:
+def test_loss_is_printed_with_its_precision(rules: Rules, chosen: int, more: dict[str, Any], loss: str) -> None:
     more |= {"guesses": GUESSES} if "guesses" in more else {}
     text = re.sub("<.*?>", "", decision_html(decision(rules, chosen, **more), "note"))
     assert loss in text
@@ -117,7 +117,7 @@ def test_the_error_of_a_loss_is_the_largest_over_the_ranges_that_are_plausible(r
         assert (review.loss, review.range_error, review.is_guess) == (10.0, error, True)
 
 
-def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rules: Rules) -> None:
+def test_reviews_print_the_likelihood_of_actions_and_of_the_own_hand(rules: Rules) -> None:
     likely = "The agent's actions in sound play: call 200 50%, check "
     text = re.sub("<.*?>", "", decision_html(decision(rules, 700, likelihoods=(0.5, 0.02)), "note"))
     assert f"{likely}2.0%." in text
@@ -129,7 +129,7 @@ def test_reviews_say_how_likely_the_opponents_actions_were_and_ones_own_hand(rul
     assert "rarely gets here with this hand" in text
 
 
-def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
+def test_evs_and_their_parts_are_in_one_unit(rules: Rules) -> None:
     html = decision_html(decision(rules, 700), "note", 100)
     rows = [re.sub("<.*?>", "|", row).strip("|") for row in re.findall("<tr>(.*?)</tr>", html)]
     lines = [re.sub("[|]+", " ", row) for row in rows]

@@ -75,7 +75,7 @@ def check_views(game: Rules, log: Path, views: list[Path]) -> None:
             ]
 
 
-def test_files_of_earlier_matches_are_kept(tmp_path: Path) -> None:
+def test_files_of_earlier_matches_are_not_overwritten(tmp_path: Path) -> None:
     """Same names, seed and ports: the dealer's files and the clients' are numbered."""
     calls = partial(AlwaysCall, name="call")
     logs: list[Path] = []
@@ -159,7 +159,7 @@ def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
     assert len(result.chips["late"]) == 20
 
 
-def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
+def test_match_continues_after_a_stray_connection(tmp_path: Path) -> None:
     game = load_rules("kuhn")
 
     def stray_first(port: int) -> None:
@@ -223,7 +223,7 @@ def test_separators_and_letters_may_differ_and_sizes_of_limit_raises_count_nothi
     assert all(text.startswith("crrrc/") or text.startswith("crc/") for text in betting), betting
 
 
-def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_path: Path) -> None:
+def test_unknown_lines_are_reported_and_unknown_actions_are_calls(tmp_path: Path) -> None:
     result, betting = foreign(
         tmp_path,
         lambda state: ["# thinking", ";gui", "hello [/b]", f"{state.replace('MATCHSTATE:0', 'MATCHSTATE:1')}:c", state],
@@ -404,7 +404,7 @@ def test_a_copy_of_the_agent_plays_a_hand_before_the_client_connects(tmp_path: P
     assert streets == ([0] if fails else [0, 0, 1, 1, 2, 2, 3, 3])
 
 
-def test_a_line_that_is_too_long_is_told_and_the_match_goes_on() -> None:
+def test_line_that_is_too_long_is_reported_and_the_match_continues() -> None:
     """Below 4,096 bytes, in one piece, and in many; a comment of any length says nothing."""
 
     def script(dealer: Dealer, line: LineConnection) -> None:
@@ -418,7 +418,7 @@ def test_a_line_that_is_too_long_is_told_and_the_match_goes_on() -> None:
     assert ["of more than 4096 bytes" in item.error for item in seat.failures] == [True, True]
 
 
-def test_a_client_says_what_it_does_and_where_its_notes_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_prints_its_progress_and_the_command_for_its_notes(capsys: pytest.CaptureFixture[str]) -> None:
     [port] = free_ports(1)
     with pytest.raises(PokernetsError, match=str(port)):
         sit_down(HEADS_UP, CALLS, port, seconds=0.1)

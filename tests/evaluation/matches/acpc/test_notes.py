@@ -102,7 +102,7 @@ def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> 
             replayed(LEDUC, logs_given, tmp_path, notes=notes_given)
 
 
-def test_a_player_who_failed_or_left_notes_out_is_unknown(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_player_with_failures_or_missing_notes_is_unknown(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
     log, [first, second] = played
     lines = first.read_text().splitlines()
     row = json.loads(lines[3])
@@ -117,7 +117,7 @@ def test_a_player_who_failed_or_left_notes_out_is_unknown(played: tuple[Path, li
         np.testing.assert_array_equal(lineup.payoffs(aivat=True), alone.payoffs(aivat=True))
 
 
-def test_notes_of_another_match_and_what_is_no_notes(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_notes_of_another_match_and_other_files_are_refused(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
     log, [first, _] = played
     other = tmp_path / "other.jsonl"
     rows = [json.loads(line) for line in first.read_text().splitlines()]
@@ -131,7 +131,7 @@ def test_notes_of_another_match_and_what_is_no_notes(played: tuple[Path, list[Pa
         replay(log, [other], tmp_path)
 
 
-def test_a_last_line_that_a_kill_cut_short_is_left_out(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_last_line_that_a_kill_cut_short_is_ignored(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
     whole = played[1][0].read_bytes()
     (tmp_path / "cut.jsonl").write_bytes(whole[:-10])
     lines = Notes.read(played[1][0]).lines
