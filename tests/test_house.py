@@ -15,10 +15,12 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("pokernets", "poker", "data_gen", "models", "conf")
 MOST_CODE_LINES = {"outside tests": 35_928, "tests": 24_592}
 """Caps that only fall: whoever deletes code lowers them to the new numbers, and nobody raises them."""
-MOST_MODULES, MOST_ARROWS = 10, 180
-MOST_RIDDLES = 60
-RIDDLES = {"found", "told", "known", "shown", "kept", "asked"}
-"""Names of values that do not say what they hold."""
+MOST_MODULES, MOST_ARROWS, MOST_RIDDLES = 10, 154, 702
+RIDDLES = {
+    *("found", "told", "known", "shown", "kept", "asked", "held"),
+    *("seen", "one", "other", "wanted", "done", "made"),
+}
+"""Names of values that do not say what they are. The caps only fall."""
 
 
 @cache
@@ -120,7 +122,7 @@ def test_imports_make_no_circle_and_few_arrows() -> None:
     graph = _imports()
     list(TopologicalSorter(graph).static_order())  # raises CycleError
     arrows = {(_room(one), _room(other)) for one, others in graph.items() for other in others}
-    assert sum(one != other for one, other in arrows) < MOST_ARROWS
+    assert sum(one != other for one, other in arrows) <= MOST_ARROWS
 
 
 def test_names_of_values_are_no_riddles() -> None:
@@ -131,7 +133,7 @@ def test_names_of_values_are_no_riddles() -> None:
         if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in RIDDLES)
         or (isinstance(node, ast.arg) and node.arg in RIDDLES)
     ]
-    assert len(riddles) < MOST_RIDDLES, riddles
+    assert len(riddles) <= MOST_RIDDLES, len(riddles)
 
 
 def test_boards_are_ordered_in_one_room() -> None:
