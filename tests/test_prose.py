@@ -17,6 +17,10 @@ _HABITS = re.compile(
     r"\bof which\b|\bthose of\b|\bthat which\b|\bclear of 0\b|\btold apart\b|\basked for\b|\bso many\b|\bat the most\b"
     r"|\bWhat\s(?:[\w'-]+\s){1,8}(?:is|wins|has)\b(?![^.|]*\?)"
 )
+_RIDDLES = re.compile(
+    r"_(what|told|tells?|asked|asks?|found|kept|known|shown|wanted|anew|whom|such|holds?(?!_em)|held(?!_out))(?=_|$)"
+)
+"""Words of names of tests that make readers guess what is tested."""
 _NO_PROSE = re.compile(r"```.*?```|<!--.*?-->|^ {4,}.*?$|!\[[^]]*\]|\]\([^)]*\)|`[^`]*`", re.DOTALL | re.MULTILINE)
 
 
@@ -27,6 +31,12 @@ def _docstrings() -> Iterator[str]:
                 for statement in body if isinstance(body := getattr(node, "body", None), list) else []:
                     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                         yield str(statement.value.value)
+
+
+def _names_of_tests() -> list[str]:
+    trees = (ast.parse(file.read_text()) for file in sorted((ROOT / "tests").rglob("test_*.py")))
+    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return [node.name for node in nodes if node.name.startswith("test_")]
 
 
 def _sentences(page: Path) -> list[str]:
@@ -46,8 +56,13 @@ def test_sentences_are_short() -> None:
 
 
 def test_habits_become_fewer() -> None:
-    texts = [*(page.read_text() for page in PAGES), *_docstrings()]
+    names = (name.replace("_", " ") for name in _names_of_tests())
+    texts = [*(page.read_text() for page in PAGES), *_docstrings(), *names]
     assert sum(len(_HABITS.findall(text)) for text in texts) <= MOST_HABITS
+
+
+def test_names_of_tests_are_no_riddles() -> None:
+    assert [name for name in _names_of_tests() if _RIDDLES.search(name)] == []
 
 
 def test_docstrings_start_with_a_noun_or_verb() -> None:
