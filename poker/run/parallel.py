@@ -109,62 +109,38 @@ class LocalCluster(Cluster):
 
     def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
         """Run tasks in processes of their own and yield their results in the order in which they finish."""
+        waiting, taken, deaths = iter(tasks), dict[int, T](), 0
         with environment(thread_variables(work.share_cores, self._processes)):
-            team = _LocalTeam(work, self._processes)
-            try:
-                yield from team.run(tasks)
-            finally:
-                team.close()
-
-
-class _LocalTeam(Generic[T, R]):
-    def __init__(self, work: Work[T, R], processes: int) -> None:
-        self._work, self._processes = work, processes
-        self._pool: ProcessPoolExecutor | None = None
-
-    def run(self, tasks: Iterable[T]) -> Iterator[R]:
-        waiting, deaths = iter(tasks), 0
-        taken: dict[int, T] = {}
-        while True:
-            try:
-                for result in self._until_death(waiting, taken):
-                    deaths = 0
-                    yield result
-                return
-            except BrokenProcessPool as error:
-                deaths += 1
-                if deaths == _DEATHS:
-                    raise PokernetsError(TOO_MANY_DEATHS) from error
-                print(DEATH, file=sys.stderr)
-                self.close()
-
-    def close(self) -> None:
-        """End the processes."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-
-    def _until_death(self, waiting: Iterator[T], taken: dict[int, T]) -> Iterator[R]:
-        """Yield results of `taken` and `waiting` tasks; tasks without a result stay in `taken`."""
-        if self._pool is None:
-            self._pool = process_pool(self._processes, _start, (self._work.prepare,))
-        running = {self._pool.submit(_do, task): number for number, task in taken.items()}
-        numbers = count(max(taken, default=-1) + 1)
-        try:
             while True:
-                for task in islice(waiting, _AHEAD * self._processes - len(running)):
-                    number = next(numbers)
-                    taken[number] = task
-                    running[self._pool.submit(_do, task)] = number
-                if not running:
+                pool = process_pool(self._processes, _start, (work.prepare,))
+                try:
+                    for result in self._until_death(pool, waiting, taken):
+                        deaths = 0
+                        yield result
                     return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    result = future.result()
-                    del taken[running.pop(future)]
-                    yield result
-        finally:
-            for future in running:
-                future.cancel()
+                except BrokenProcessPool as error:
+                    deaths += 1
+                    if deaths == _DEATHS:
+                        raise PokernetsError(TOO_MANY_DEATHS) from error
+                    print(DEATH, file=sys.stderr)
+                finally:
+                    pool.shutdown(wait=True, cancel_futures=True)
+
+    def _until_death(self, pool: ProcessPoolExecutor, waiting: Iterator[T], taken: dict[int, T]) -> Iterator[Any]:
+        """Yield results until a process dies; `taken` are the tasks without a result, by number."""
+        running = {pool.submit(_do, task): number for number, task in taken.items()}
+        numbers = count(max(taken, default=-1) + 1)
+        while True:
+            for task in islice(waiting, _AHEAD * self._processes - len(running)):
+                number = next(numbers)
+                taken[number] = task
+                running[pool.submit(_do, task)] = number
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                result = future.result()
+                del taken[running.pop(future)]
+                yield result
 
 
 def process_pool(

@@ -5,16 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import rich.console
+import rich.progress
 from rich.console import ConsoleOptions, RenderableType
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.segment import Segment
 from rich.table import Column
 from rich.text import Text
@@ -38,7 +30,7 @@ class Console(rich.console.Console):  # noqa: TID251
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
-class _Bars(Progress):
+class _Bars(rich.progress.Progress):
     """Progress bars, each with its latest finding below it; printed every `_SECONDS` where there is no terminal."""
 
     _printed = 0.0
@@ -53,17 +45,17 @@ class _Bars(Progress):
             if task.fields["found"]:
                 yield Text(f"  {task.fields['found']}")
 
-    def update(self, task_id: TaskID, **changes: Any) -> None:
+    def update(self, task_id: rich.progress.TaskID, **changes: Any) -> None:
         super().update(task_id, **changes)
         if not self.console.is_terminal and time.monotonic() - self._printed > _SECONDS:
             self._printed = time.monotonic()
             self.console.print(*self.get_renderables(), soft_wrap=True)
 
-    def advance(self, task_id: TaskID, advance: float = 1) -> None:
+    def advance(self, task_id: rich.progress.TaskID, advance: float = 1) -> None:
         self.update(task_id, advance=advance)
 
 
-def progress_bars(unit: str, console: Console | None = None) -> Progress:
+def progress_bars(unit: str, console: Console | None = None) -> rich.progress.Progress:
     """Make progress bars; every task needs a text field `found`, which is shown below its bar.
 
     Args:
@@ -71,12 +63,12 @@ def progress_bars(unit: str, console: Console | None = None) -> Progress:
         console: console to print to; None for stderr.
     """
     return _Bars(
-        TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
-        BarColumn(20),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        rich.progress.TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
+        rich.progress.BarColumn(20),
+        rich.progress.MofNCompleteColumn(),
+        rich.progress.TextColumn(unit),
+        rich.progress.TimeElapsedColumn(),
+        rich.progress.TimeRemainingColumn(),
         console=console or Console(stderr=True),
         refresh_per_second=4,
         speed_estimate_period=120,

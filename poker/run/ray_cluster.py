@@ -77,24 +77,21 @@ class _RayTeam(Generic[T, R]):
 
     def run(self, tasks: Iterable[T]) -> Iterator[R]:
         waiting, lost, deaths = iter(tasks), list[T](), 0
-        try:
-            while True:
-                while self._idle and (following := lost or list(islice(waiting, 1))):
-                    worker, task = self._idle.pop(), following.pop()
-                    self._running[worker.do.remote(task)] = worker, [task]
-                if self._idle and not any(doing for _, doing in self._running.values()):
-                    return
-                doing, answer = self._next()
-                if answer is None:
-                    deaths += 1
-                    if deaths == _DEATHS * self._workers:
-                        raise PokernetsError(TOO_MANY_DEATHS)
-                    lost += doing
-                elif doing:
-                    deaths = 0
-                    yield answer[0]
-        finally:
-            self._running = {ready: (worker, []) for ready, (worker, _) in self._running.items()}
+        while True:
+            while self._idle and (following := lost or list(islice(waiting, 1))):
+                worker, task = self._idle.pop(), following.pop()
+                self._running[worker.do.remote(task)] = worker, [task]
+            if self._idle and not any(doing for _, doing in self._running.values()):
+                return
+            doing, answer = self._next()
+            if answer is None:
+                deaths += 1
+                if deaths == _DEATHS * self._workers:
+                    raise PokernetsError(TOO_MANY_DEATHS)
+                lost += doing
+            elif doing:
+                deaths = 0
+                yield answer[0]
 
     def _next(self) -> tuple[list[T], Any]:
         """Wait for a worker.
