@@ -40,10 +40,7 @@ _LETTERS = "fxcbr/*?"
 _MOST_LETTERS = 100
 _MOST_STARS = 3
 """Most stars in a pattern; each multiplies the matching time by the length of the line."""
-_DECIDED = (
-    "FROM seats s JOIN hands h ON h.id = s.hand JOIN decisions d ON d.player = s.player AND d.hand = s.hand"
-    " WHERE d.line GLOB ? AND"
-)
+_DECISIONS = "JOIN decisions d ON d.player = s.player AND d.hand = s.hand"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS hands (
     id INTEGER PRIMARY KEY, source TEXT, key TEXT UNIQUE, number INTEGER, players INTEGER, big_blind INTEGER,
@@ -87,28 +84,12 @@ class SeatRow(NamedTuple):
     expected: float | None
 
 
-class DecisionRow(NamedTuple):
-    """A player's decision in a hand.
-
-    Attributes:
-        player: the player.
-        place: number of the decision among the player's decisions in the hand.
-        betting: betting before it, in letters of ACPC logs.
-        line: line before it.
-        action: letter of the action.
-    """
-
-    player: str
-    place: int
-    betting: str
-    line: str
-    action: str
-
-
 class HandRow(NamedTuple):
     """A hand; two with the same `key` are the same hand unless they show other cards.
 
-    `begun` is its date and time in ISO 8601, or empty; `pot` is in big blinds. `counts` has the player, a measure of
+    `begun` is its date and time in ISO 8601, or empty; `pot` is in big blinds. `decisions` has the player, the number
+    of the decision among theirs, the betting before it (letters of ACPC logs), the line before it and the letter of the
+    action. `counts` has the player, a measure of
     `poker.opponents.profiles`, and how often of how many opportunities.
     """
 
@@ -123,7 +104,7 @@ class HandRow(NamedTuple):
     stakes: str
     pot: float
     seats: list[SeatRow]
-    decisions: list[DecisionRow]
+    decisions: list[tuple[str, int, str, str, str]]
     counts: list[tuple[str, str, int, int]]
 
 
@@ -220,7 +201,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
         mark: part of the keys of hands that have no site, or neither a number nor a time.
     """
     for number, hand in enumerate(hands):
-        rules, lines = hand.rules, _lines(hand)
+        rules = hand.rules
         text = "" if why_unwritable(PHH, hand) else "".join(hand_texts(PHH, [hand]))
         names, expected = rules.positions, _expected(hand)
         seats = [
@@ -233,11 +214,14 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
             )
             for seat, name in enumerate(hand.names)
         ]
-        decisions, places = list[DecisionRow](), [0] * rules.num_players
-        for (before, player, _), (line, action) in zip(hand.state.betting.turns(), lines, strict=True):
-            decisions.append(DecisionRow(hand.names[player], places[player], before.text(), line, action))
+        decisions, places = list[tuple[str, int, str, str, str]](), [0] * rules.num_players
+        line, street = "", 0
+        for before, player, action in hand.state.betting.turns():
+            line += "/" * (before.street - street)
+            street, letter = before.street, _LETTER[before.verb(action)]
+            decisions.append((hand.names[player], places[player], before.text(), line, letter))
             places[player] += 1
-        whole = lines[-1][0] + lines[-1][1] if lines else ""
+            line += letter
         board = cards_text(hand.state.board)
         own, begun = hand.details.get("hand", hand.number) if hand.has_number else None, _begun(hand)
         played = rules.starting_stacks, hand.state.betting.text(), board  # some files repeat numbers
@@ -250,7 +234,7 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
             for measure in profile.did.keys() | profile.opportunities.keys()
         ]
         pot = sum(hand.paid) / rules.big_blind
-        shown = key, number, rules.num_players, rules.big_blind, board, whole, text, begun, stakes(hand), pot
+        shown = key, number, rules.num_players, rules.big_blind, board, line, text, begun, stakes(hand), pot
         yield HandRow(*shown, seats, decisions, counts)
 
 
@@ -305,18 +289,6 @@ def rows_in(name: str, data: bytes, game: Rules) -> FileRows:
     return FileRows(rows, owner(text, seen), errors)
 
 
-def _lines(hand: PlayedHand) -> list[tuple[str, str]]:
-    """Return the line before each action, and the action's letter."""
-    letters, line, street = list[tuple[str, str]](), "", 0
-    for before, _, action in hand.state.betting.turns():
-        line += "/" * (before.street - street)
-        street = before.street
-        letter = _LETTER[before.verb(action)]
-        letters.append((line, letter))
-        line += letter
-    return letters
-
-
 def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
     """Add hole cards to the hand with the same key if they are unknown there."""
     number, before = base.execute("SELECT id, text FROM hands WHERE key = ?", (hand.key,)).fetchone()
@@ -335,9 +307,7 @@ def _add_cards(base: sqlite3.Connection, hand: HandRow) -> None:
 
 def _has_other_cards(base: sqlite3.Connection, hand: HandRow) -> bool:
     """Return whether the hand with the same key has other known cards, so that it is another hand."""
-    sql = (
-        "SELECT 1 FROM seats WHERE player = ? AND hand = (SELECT id FROM hands WHERE key = ?) AND cards NOT IN ('', ?)"
-    )
+    sql = "SELECT 1 FROM seats JOIN hands ON id = hand WHERE player = ? AND key = ? AND cards NOT IN ('', ?)"
     return any(seat.cards and base.execute(sql, (seat.player, hand.key, seat.cards)).fetchone() for seat in hand.seats)
 
 
@@ -359,9 +329,8 @@ class HandBase:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as base:
-            tables, version = base.execute(
-                "SELECT COUNT(*), user_version FROM sqlite_master, pragma_user_version"
-            ).fetchone()
+            sql = "SELECT COUNT(*), user_version FROM sqlite_master, pragma_user_version"
+            tables, version = base.execute(sql).fetchone()
             if tables and version != _VERSION:
                 raise sqlite3.DatabaseError("another version of pokernets wrote it")
             base.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
@@ -413,12 +382,8 @@ class HandBase:
 
     def results(self, search: HandSearch) -> list[tuple[str, float, float]]:
         """Return the position of each hand with the net and the expected net big blinds, in the order of time."""
-        where, values = search.where()
-        return self._rows(
-            "SELECT s.position, s.net, COALESCE(s.expected, s.net) FROM seats s JOIN hands h ON h.id = s.hand WHERE"
-            f" {where} ORDER BY h.begun, h.id",
-            values,
-        )
+        columns = "s.position, s.net, COALESCE(s.expected, s.net)"
+        return self._found(search, columns, "ORDER BY h.begun, h.id")
 
     def hands(
         self, search: HandSearch, most: int, order: str = "cost", skip: int = 0, *, descending: bool = True
@@ -432,30 +397,23 @@ class HandBase:
             skip: number of hands to skip.
             descending: whether the order descends.
         """
-        where, values = search.where()
-        sql = (
-            f"SELECT h.id, {', '.join(ORDERS.values())} FROM seats s JOIN hands h ON h.id = s.hand WHERE {where}"
-            f" ORDER BY {ORDERS[order]} {'DESC' if descending else 'ASC'} NULLS LAST, h.id DESC LIMIT ? OFFSET ?"
-        )
-        return [ListedHand(*row) for row in self._rows(sql, [*values, most, skip])]
+        direction = "DESC" if descending else "ASC"
+        tail = f"ORDER BY {ORDERS[order]} {direction} NULLS LAST, h.id DESC LIMIT ? OFFSET ?"
+        rows = self._found(search, f"h.id, {', '.join(ORDERS.values())}", tail, most, skip)
+        return [ListedHand(*row) for row in rows]
 
     def leaks(self, search: HandSearch, most: int) -> list[Leak]:
         """Return up to `most` kinds of decisions, by their total cost."""
-        where, values = search.where()
-        sql = (
-            f"SELECT s.position, d.line, d.action, COUNT(*), SUM(d.cost) {_DECIDED} {where} AND d.cost IS NOT NULL"
-            " GROUP BY 1, 2, 3 HAVING SUM(d.cost) >= 0.005 ORDER BY 5 DESC LIMIT ?"
-        )
-        return [Leak(*row) for row in self._rows(sql, [search.line or "*", *values, most])]
+        columns = "s.position, d.line, d.action, COUNT(*), SUM(d.cost)"
+        tail = "AND d.cost IS NOT NULL GROUP BY 1, 2, 3 HAVING SUM(d.cost) >= 0.005 ORDER BY 5 DESC LIMIT ?"
+        rows = self._found(search, columns, f"AND d.line GLOB ? {tail}", search.line or "*", most, join=_DECISIONS)
+        return [Leak(*row) for row in rows]
 
     def weighed(self, search: HandSearch, most: int) -> list[tuple[int, int, float]]:
         """Return hand, place and cost of up to `most` decisions, the costliest first."""
-        where, values = search.where()
-        sql = (
-            f"SELECT d.hand, d.place, COALESCE(d.cost, 0) {_DECIDED} {where} AND h.text != '' AND s.cards != ''"
-            " ORDER BY 3 DESC, d.hand DESC LIMIT ?"
-        )
-        return self._rows(sql, [search.line or "*", *values, most])
+        columns = "d.hand, d.place, COALESCE(d.cost, 0)"
+        tail = "AND d.line GLOB ? AND h.text != '' AND s.cards != '' ORDER BY 3 DESC, d.hand DESC LIMIT ?"
+        return self._found(search, columns, tail, search.line or "*", most, join=_DECISIONS)
 
     def profiles(self, search: HandSearch, most: int) -> dict[str, Profile]:
         """Return profiles of up to `most` players: the one searched for, then those with the most hands."""
@@ -479,28 +437,30 @@ class HandBase:
             most: number of hands.
             players: most players of a hand. With more than two, turns and rivers may be reviewed.
         """
-        where, values = search.where()
-        sql = (
-            f"SELECT h.id FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND h.players <= ? AND h.text != ''"
-            " AND s.cards != '' AND EXISTS (SELECT 1 FROM decisions d WHERE d.player = s.player AND d.hand = h.id AND"
-            " d.cost IS NULL AND (h.players = 2 OR d.line LIKE '%/%/%')) ORDER BY h.id DESC LIMIT ?"
+        tail = (
+            "AND h.players <= ? AND h.text != '' AND s.cards != '' AND EXISTS (SELECT 1 FROM decisions d WHERE"
+            " d.player = s.player AND d.hand = h.id AND d.cost IS NULL AND (h.players = 2 OR d.line LIKE '%/%/%'))"
+            " ORDER BY h.id DESC LIMIT ?"
         )
-        return [number for (number,) in self._rows(sql, [*values, players, most])]
+        return [number for (number,) in self._found(search, "h.id", tail, players, most)]
 
     def unreviewable(self, search: HandSearch, players: int = 2) -> Counter[str]:
         """Return the number of hands that can never be reviewed, by the reason; `players` as in `unreviewed`."""
-        where, values = search.where()
-        sql = (
-            "SELECT CASE WHEN h.players > ? THEN h.players || ' players' WHEN s.cards = '' THEN 'cards not known' ELSE"
-            f" 'it does not fit PHH' END, COUNT(*) FROM seats s JOIN hands h ON h.id = s.hand WHERE {where} AND"
-            " (h.players > ? OR s.cards = '' OR h.text = '') GROUP BY 1"
-        )
-        return Counter(dict(self._rows(sql, [players, *values, players])))
+        why = f"CASE WHEN h.players > {players:d} THEN h.players || ' players' WHEN s.cards = '' THEN 'cards not known'"
+        why += " ELSE 'it does not fit PHH' END"
+        tail = "AND (h.players > ? OR s.cards = '' OR h.text = '') GROUP BY 1"
+        return Counter(dict(self._found(search, f"{why}, COUNT(*)", tail, players)))
 
     def text(self, hand: int) -> str:
         """Return the hand as PHH; empty if PHH cannot represent it."""
         rows = self._rows("SELECT text FROM hands WHERE id = ?", [hand])
         return str(rows[0][0]) if rows else ""
+
+    def _found(self, search: HandSearch, columns: str, tail: str, *values: object, join: str = "") -> list[Any]:
+        """Return columns of the seats and hands of a search; `tail` is what follows its condition."""
+        where, searched = search.where()
+        sql = f"SELECT {columns} FROM seats s JOIN hands h ON h.id = s.hand {join} WHERE {where} {tail}"
+        return self._rows(sql, [*searched, *values])
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
         with self._open() as base:

@@ -171,7 +171,7 @@ def test_letters_of_a_line() -> None:
     [row], owner, _ = rows_in("f.txt", HEADS_UP.encode(), RULES)
     assert owner == "Ann"
     assert row.line == "rc/xx/xbc/brf"
-    assert [(one.player, one.place, one.line, one.action) for one in row.decisions][-3:] == [
+    assert [(player, place, line, action) for player, place, _, line, action in row.decisions][-3:] == [
         ("Ben", 4, "rc/xx/xbc/", "b"),
         ("Ann", 3, "rc/xx/xbc/b", "r"),
         ("Ben", 5, "rc/xx/xbc/br", "f"),
