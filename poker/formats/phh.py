@@ -13,16 +13,9 @@ from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
+from poker.formats import played
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.played import (
-    PlayedHand,
-    TableRules,
-    as_played,
-    check_raises,
-    payoffs_by_rules,
-    replay,
-    why_not_a_table,
-)
+from poker.formats.played import PlayedHand, TableRules
 from poker.game.rules import CALL, FOLD, UNLIMITED, Rules
 from poker.game.state import NOBODY, Betting, HandState
 from poker.run.atomic import written_atomically
@@ -47,7 +40,7 @@ def why_not_written(rules: Rules) -> str:
     Returns:
         The reason why not; empty if they can.
     """
-    why_not = why_not_a_table(rules)
+    why_not = played.why_not_a_table(rules)
     if why_not:
         return why_not
     small, big = rules.blinds[:2] if rules.num_players > 2 else rules.blinds[::-1]
@@ -96,12 +89,12 @@ def hand_text(hand: LoggedHand) -> str:
     Raises:
         PokernetsError: the format cannot represent the hand.
     """
-    check_raises(hand.state.betting)
+    played.check_raises(hand.state.betting)
     if not isinstance(hand, PlayedHand):
         why_not = why_not_written(hand.state.rules)
         if why_not:
             raise PokernetsError(why_not)
-        hand = as_played(hand)
+        hand = played.as_played(hand)
     return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in _fields(hand).items())
 
 
@@ -133,7 +126,7 @@ def _fields(hand: PlayedHand) -> dict[str, object]:
 
 def _results(hand: PlayedHand) -> dict[str, object]:
     """Return the winnings if they do not follow from the play: after a rake, or with other winners of odd chips."""
-    if not hand.rake and payoffs_by_rules(hand.state, hand.mucked) == [round(net) for net in hand.payoffs]:
+    if not hand.rake and played.payoffs_by_rules(hand.state, hand.mucked) == [round(net) for net in hand.payoffs]:
         return {}
     rake = {"_rake": amount(hand.rake, hand.scale)} if hand.rake else {}
     return {"winnings": amounts(hand.collected, hand.scale), **rake}
@@ -203,12 +196,14 @@ def without_opening(state: HandState) -> HandState:
     betting, rules = state.betting, state.rules
     if max(map(min, rules.blinds, rules.stacks)) >= rules.opening:
         return state
-    played = replay(replace(rules, opening=0) if isinstance(rules, TableRules) else rules.at_the_acpc(), betting)
-    if played is None or played.committed != betting.committed:
+    replayed = played.replay(
+        replace(rules, opening=0) if isinstance(rules, TableRules) else rules.at_the_acpc(), betting
+    )
+    if replayed is None or replayed.committed != betting.committed:
         raise PokernetsError(
             "in PHH files a call matches only the chips of an all-in big blind, but here the whole blind was called"
         )
-    return replace(state, betting=played)
+    return replace(state, betting=replayed)
 
 
 def amount(chips: int, scale: int) -> int | Decimal:

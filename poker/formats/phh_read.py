@@ -32,22 +32,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from poker.formats import played
 from poker.formats.amounts import MOST_DECIMALS, MOST_DIGITS, decimal_of, decimals_in, places, scale_of
 from poker.formats.phh import GAME_FIELDS, opener
-from poker.formats.played import (
-    MOST_CHIPS,
-    MOST_HANDS,
-    LineError,
-    PlayedHand,
-    Replayer,
-    TableRules,
-    mucked_hands,
-    number_in,
-    payoffs_by_rules,
-    payoffs_collected,
-    settled,
-    table_rules,
-)
+from poker.formats.played import LineError, PlayedHand, Replayer, TableRules
 from poker.game.cards import parse_card
 from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
@@ -179,12 +167,12 @@ class _Reader:
             raise _FieldError(field, f"must contain numbers, not {value!r}"[:200])
         exact = Decimal(value)
         if exact.is_infinite() and field in ("starting_stacks", "finishing_stacks"):
-            return MOST_CHIPS
+            return played.MOST_CHIPS
         if not exact.is_finite():
             raise _FieldError(field, f"must contain finite numbers, not {value}")
-        if exact.adjusted() > MOST_DIGITS or abs(exact) * self._scale > MOST_CHIPS:
+        if exact.adjusted() > MOST_DIGITS or abs(exact) * self._scale > played.MOST_CHIPS:
             parts = f" in parts of 1/{self._scale:,}" if self._scale > 1 else ""
-            raise _FieldError(field, f"amounts{parts} must be at most {MOST_CHIPS // self._scale}")
+            raise _FieldError(field, f"amounts{parts} must be at most {played.MOST_CHIPS // self._scale}")
         if places(exact) > MOST_DECIMALS:
             raise _FieldError(field, f"amounts must have at most {MOST_DECIMALS} decimals")
         return int(exact * self._scale)
@@ -207,7 +195,7 @@ class _Reader:
         stacks = self._amounts("starting_stacks", least=1)
         players = len(stacks)
         antes = self._amounts("antes", players)
-        posts = self._amounts("blinds_or_straddles", players, -MOST_CHIPS)
+        posts = self._amounts("blinds_or_straddles", players, -played.MOST_CHIPS)
         if players == 2:
             antes, posts = antes[::-1], posts[::-1]
         if trimmed and players > 1:
@@ -217,7 +205,7 @@ class _Reader:
         left = [stack - min(stack, ante) for stack, ante in zip(stacks, antes, strict=True)]
         min_bet = bets[0] if bets else self._bet("min_bet")
         try:
-            return table_rules(
+            return played.table_rules(
                 blinds=list(map(abs, posts)),
                 starting_stacks=stacks,
                 min_bet=min_bet,
@@ -274,14 +262,13 @@ class _Reader:
         state, mucked = _play(self._replayer(rules, names), self._actions, self._scale)
         payoffs, rake, amounts_differ = self._results(state, mucked, names)
         given = self._fields.get("hand")
-        details = {
-            name: value for name, value in self._fields.items() if name not in (*GAME_FIELDS, "players", "_rake")
-        }
-        if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < MOST_HANDS:
+        read = *GAME_FIELDS, "players", "_rake"
+        details = {name: value for name, value in self._fields.items() if name not in read}
+        if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < played.MOST_HANDS:
             number = given
             del details["hand"]
         elif isinstance(given, str):
-            number = number_in(given) or number
+            number = played.number_in(given) or number
         hand = PlayedHand(number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line)
         return replace(hand, amounts_differ=amounts_differ, has_number=given is not None)
 
@@ -295,12 +282,12 @@ class _Reader:
         if rake:
             field, stated = "winnings", self._amounts("winnings", len(names))
         try:
-            by_rules = payoffs_by_rules(state, mucked)
+            by_rules = played.payoffs_by_rules(state, mucked)
         except PokernetsError as error:
             raise _FieldError("actions", str(error)) from error
         if not any(stated):
             return by_rules, 0, False
-        if not rake and sum(stated) != pot and self._are_rounded(stated, settled(state, mucked)):
+        if not rake and sum(stated) != pot and self._are_rounded(stated, played.settled(state, mucked)):
             return by_rules, 0, False
         gains = [net + chips for net, chips in zip(by_rules, paid, strict=True)]
         if not rake and field == "winnings":
@@ -310,7 +297,7 @@ class _Reader:
         if not rake and _by_winners(stated, gains) and sum(stated) > pot:
             return by_rules, 0, True
         try:
-            payoffs = payoffs_collected(state, mucked, stated, rake or pot - sum(stated), names)
+            payoffs = played.payoffs_collected(state, mucked, stated, rake or pot - sum(stated), names)
         except PokernetsError as error:
             raise _ResultError(field, str(error)) from error
         if not rake and any(gain and not got for gain, got in zip(gains, stated, strict=True)):
@@ -328,7 +315,7 @@ class _Reader:
         winnings, ends = (self._amounts(name, len(paid)) if name in self._fields else [] for name in _RESULTS)
         if any(winnings):
             return "winnings", winnings
-        if not ends or MOST_CHIPS in ends:
+        if not ends or played.MOST_CHIPS in ends:
             return "finishing_stacks", []
         starts = self._amounts("starting_stacks")
         return "finishing_stacks", [end - start + chips for end, start, chips in zip(ends, starts, paid, strict=True)]
@@ -381,7 +368,7 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
     except PokernetsError as error:
         raise _FieldError("actions", str(error)) from error
     seen = {i for i, hand in enumerate(hands) if hand and shows.get(i, True)}
-    return state, mucked_hands(state, seen, {i for i, whole in shows.items() if whole is None})
+    return state, played.mucked_hands(state, seen, {i for i, whole in shows.items() if whole is None})
 
 
 def _step(
