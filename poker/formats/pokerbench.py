@@ -160,7 +160,7 @@ def read_decisions(path: str | Path) -> list[PublicDecision]:
             for row in csv.DictReader(file):
                 if None in row.values():
                     raise PokernetsError("the next row has too few columns")
-                decisions.append(_before(row) if "prev_line" in row else _after(row))
+                decisions.append(_decision(row))
     except KeyError as error:
         raise PokernetsError(f"{path}: missing column {error} of PokerBench") from None
     except (OSError, csv.Error, PokernetsError, AttributeError, ValueError) as error:
@@ -168,18 +168,11 @@ def read_decisions(path: str | Path) -> list[PublicDecision]:
     return decisions
 
 
-def _before(row: Mapping[str, str]) -> PublicDecision:
-    return _decision(row, _line(row["prev_line"]), (), (), row["hero_pos"], row["hero_holding"])
-
-
-def _after(row: Mapping[str, str]) -> PublicDecision:
-    words = [
-        word.partition("_")[2].replace("_", "").lower() if word.startswith(_SEATS) else word
-        for word in row["postflop_action"].split("/")
-        if word != "dealcards"
-    ]
-    line, flop = _line(row["preflop_action"]), parse_cards(row["board_flop"])
-    return _decision(row, line, flop, tuple(filter(None, words)), row["hero_position"], row["holding"])
+def _words(text: str) -> tuple[str, ...]:
+    """Return the words of the actions and cards after the flop."""
+    words = (word for word in text.split("/") if word != "dealcards")
+    short = (word.partition("_")[2].replace("_", "").lower() if word.startswith(_SEATS) else word for word in words)
+    return tuple(filter(None, short))
 
 
 def _line(text: str) -> tuple[tuple[str, float], ...]:
@@ -187,14 +180,13 @@ def _line(text: str) -> tuple[tuple[str, float], ...]:
     return tuple(zip(parts[::2], map(amount_of, parts[1::2]), strict=True))
 
 
-def _decision(
-    row: Mapping[str, str],
-    line: tuple[tuple[str, float], ...],
-    flop: Board,
-    words: tuple[str, ...],
-    seat: str,
-    held: str,
-) -> PublicDecision:
+def _decision(row: Mapping[str, str]) -> PublicDecision:
+    if "prev_line" in row:
+        line, flop, words = _line(row["prev_line"]), (), ()
+        seat, held = row["hero_pos"], row["hero_holding"]
+    else:
+        line, flop, words = _line(row["preflop_action"]), parse_cards(row["board_flop"]), _words(row["postflop_action"])
+        seat, held = row["hero_position"], row["holding"]
     verb, correct = re.split(r"[\s\d]", row["correct_decision"].strip().lower())[0], amount_of(row["correct_decision"])
     options = tuple(sorted({correct, *map(amount_of, re.findall(r"'([^']*)'", row["available_moves"]))}))
     hand, pot, place = hand_index(*parse_cards(held)), float(row["pot_size"]), options.index(correct)
