@@ -14,34 +14,27 @@ from poker.run.errors import PokernetsError
 
 ZONE_FIELDS = ("_time_zone", "time_zone_abbreviation", "time_zone")
 TIME_ZONES = {
-    name: place
-    for place, names in (
-        ("UTC", "UTC GMT"),
-        ("America/New_York", "ET EST EDT"),
-        ("America/Los_Angeles", "PT PST PDT"),
-        ("America/Sao_Paulo", "BRT BRST"),
-        ("America/Argentina/Buenos_Aires", "ART"),
-        ("Europe/London", "BST"),
-        ("Europe/Lisbon", "WET WEST"),
-        ("Europe/Paris", "CET CEST"),
-        ("Europe/Athens", "EET EEST"),
-        ("Europe/Moscow", "MSK MSD MSKS"),
-        ("Australia/Sydney", "AEST AEDT"),
-    )
-    for name in names.split()
+    **dict.fromkeys(("UTC", "GMT"), "UTC"),
+    **dict.fromkeys(("ET", "EST", "EDT"), "America/New_York"),
+    **dict.fromkeys(("PT", "PST", "PDT"), "America/Los_Angeles"),
+    **dict.fromkeys(("BRT", "BRST"), "America/Sao_Paulo"),
+    "ART": "America/Argentina/Buenos_Aires",
+    "BST": "Europe/London",
+    **dict.fromkeys(("WET", "WEST"), "Europe/Lisbon"),
+    **dict.fromkeys(("CET", "CEST"), "Europe/Paris"),
+    **dict.fromkeys(("EET", "EEST"), "Europe/Athens"),
+    **dict.fromkeys(("MSK", "MSD", "MSKS"), "Europe/Moscow"),
+    **dict.fromkeys(("AEST", "AEDT"), "Australia/Sydney"),
 }
 """IANA names of the abbreviations in files. Sites use the abbreviation of the winter in the summer too."""
 
 _CLOCK = r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?"
 _ZONE = r"\(?(?P<zone>[A-Z]{2,5})\b"
-_TIMES = [
-    re.compile(pattern)
-    for pattern in (
-        rf"(?P<year>[0-9]{{4}})[/.-](?P<month>[0-9]{{1,2}})[/.-](?P<day>[0-9]{{1,2}})[ T,-]+{_CLOCK}(?: {_ZONE})?",
-        rf"(?P<name>[A-Z][a-z]{{2}})[a-z]* (?P<day>[0-9]{{1,2}}),? {_CLOCK} (?:{_ZONE}\S* )?(?P<year>[0-9]{{4}})",
-        rf"\b(?P<day>[0-9]{{2}}) (?P<month>[0-9]{{2}}) (?P<year>[0-9]{{4}}) {_CLOCK}",
-    )
-]
+_TIMES = (
+    rf"(?P<year>[0-9]{{4}})[/.-](?P<month>[0-9]{{1,2}})[/.-](?P<day>[0-9]{{1,2}})[ T,-]+{_CLOCK}(?: {_ZONE})?",
+    rf"(?P<name>[A-Z][a-z]{{2}})[a-z]* (?P<day>[0-9]{{1,2}}),? {_CLOCK} (?:{_ZONE}\S* )?(?P<year>[0-9]{{4}})",
+    rf"\b(?P<day>[0-9]{{2}}) (?P<month>[0-9]{{2}}) (?P<year>[0-9]{{4}}) {_CLOCK}",
+)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -60,7 +53,7 @@ def day_and_time(text: str) -> dict[str, object]:
     Raises:
         PokernetsError: the time is impossible.
     """
-    matches = next(filter(None, (list(pattern.finditer(text)) for pattern in _TIMES)), None)
+    matches = next(filter(None, (list(re.finditer(pattern, text)) for pattern in _TIMES)), None)
     if not matches:
         return {}
     match = next((match for match in matches if match.groupdict().get("zone") in TIME_ZONES), matches[0])
