@@ -78,10 +78,9 @@ def read_text(path: Path, most: int = -1) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(most if most >= 0 else MOST_FILE_BYTES + 1)
+        check_length(data, MOST_FILE_BYTES, "a file")
     except OSError as error:
         raise PokernetsError(f"{path} cannot be read: {error.strerror or error}") from error
-    try:
-        check_length(data, MOST_FILE_BYTES, "a file")
     except LimitError as error:
         raise PokernetsError(f"{path}: {error}") from error
     return text_of(data)

@@ -390,9 +390,8 @@ class _Table:
             raise PokernetsError("a card is dealt twice over the boards of the hand")
         summary = self._hand.boards
         pairs = enumerate(zip(boards, summary, strict=False))
-        if len(summary) > len(boards) or any(
-            set(board[-len(cards) :] if run else board) != set(cards) for run, (board, cards) in pairs
-        ):
+        differs = (set(board[-len(cards) :] if run else board) != set(cards) for run, (board, cards) in pairs)
+        if len(summary) > len(boards) or any(differs):
             raise PokernetsError("the board of the summary differs from the board dealt")
         return tuple(boards[1:])
 

@@ -124,10 +124,8 @@ def _log_state(hand: PlayedHand) -> HandState:
             "ACPC logs do not support folds out of turn or without a bet, nor other smallest raises than the big blind"
         )
     end = replace(state, betting=betting)
-    if betting.is_showdown and any(
-        not cards and not out and i not in hand.mucked
-        for i, (cards, out) in enumerate(zip(end.hole_cards, betting.folded, strict=True))
-    ):
+    unseen = (i for i, cards in enumerate(end.hole_cards) if not cards and not betting.folded[i])
+    if betting.is_showdown and not hand.mucked.issuperset(unseen):
         raise PokernetsError("ACPC logs do not support a winner who shows no cards at showdown")
     if betting.is_showdown and hand.mucked:
         pays = False

@@ -275,14 +275,13 @@ def _join(name: str, month: _Month, problems: Problems) -> Iterator[RawHand]:
     for stamp in sorted(month.hands):
         hand, where = month.hands[stamp], f"{name} {stamp}"
         players = sorted(month.rows.get(stamp, []), key=lambda player: player.position)
+        places = [(player.position, player.dealt) for player in players]
         missing = set(month.roster.get(stamp, ())) - {player.name for player in players}
         if stamp in month.twice:
             problems.add("time stamp used twice", where)
         elif missing:
             problems.add("a player of the roster has no line", f"{where}: {', '.join(sorted(missing))}")
-        elif len(players) != hand.dealt or any(
-            (player.position, player.dealt) != (place, hand.dealt) for place, player in enumerate(players, 1)
-        ):
+        elif len(players) != hand.dealt or places != [(place + 1, hand.dealt) for place in range(hand.dealt)]:
             problems.add("positions are not 1 to the number of players", where)
         else:
             yield replace(hand, players=tuple(players))

@@ -318,12 +318,8 @@ def _seats(hand: PlayedHand) -> tuple[list[int], int]:
     given = hand.details.get("seats")
     if isinstance(given, list) and all(type(seat) is int and 0 < seat < 100 for seat in given):
         button = hand.details.get("_button", given[-1] if given else None)
-        if (
-            isinstance(button, int)
-            and 0 <= button < 100
-            and len(given) == len(set(given)) == players
-            and _in_order(given, button)
-        ):
+        fits = len(given) == len(set(given)) == players
+        if fits and isinstance(button, int) and 0 <= button < 100 and _in_order(given, button):
             return given, button
     return [i + 1 for i in range(players)], players
 

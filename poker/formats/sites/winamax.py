@@ -52,9 +52,8 @@ class WinamaxLines(PokerStarsLines):
         self.limit = limit[1]
         self.details = {"venue": "Winamax", "hand": name} | {"_time_zone": "UTC"} | day_and_time(date)
         if blinds[3]:
-            self.scale = 100
             self.details |= {"currency_symbol": "€", "currency": "EUR"}
-        elif not kind.startswith("Tournament"):
+        if blinds[3] or not kind.startswith("Tournament"):
             self.scale = 100
         self._set_stakes(blinds[1], blinds[2], stakes[:100])
 
