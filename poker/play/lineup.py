@@ -174,9 +174,8 @@ class Rotation:
 
     def agent_seed(self, session: int, seating: int, entry: int) -> int:
         """Return the seed with which an entry's agent is reset before a session in a seating."""
-        return int(
-            np.random.SeedSequence([_AGENTS, self.seed, session, seating, entry]).generate_state(1, np.uint64)[0]
-        )
+        sequence = np.random.SeedSequence([_AGENTS, self.seed, session, seating, entry])
+        return int(sequence.generate_state(1, np.uint64)[0])
 
 
 def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] | None) -> list[LineUp]:

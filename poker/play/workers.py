@@ -86,23 +86,17 @@ class Worker:
 
     def _sit(self, lineup: LineUp, table: int) -> list[Agent]:
         """Return the agents at one of several tables: the originals at the first, perhaps copies at the others."""
-        agents: list[Agent] = []
-        for name, copy in lineup.copies:
-            agent = self._agent(name, copy, 0)
-            if table and shares_tables(agent):
-                agents.append(agent.at_another_table())
-            else:
-                agents.append(self._agent(name, copy, table))
-        return agents
+        return [
+            agent.at_another_table() if table and shares_tables(agent) else self._agent(name, copy, table)
+            for agent, (name, copy) in zip(self.seated(lineup), lineup.copies, strict=True)
+        ]
 
     def _agents_of(self, lineup: LineUp) -> list[Agent]:
         """Return the agents for estimates; agents that learn are separate instances, as they see the session again."""
-        agents: list[Agent] = []
-        for name, copy in lineup.copies:
-            agent = self._agent(name, copy, 0)
-            learns = agent.has_policy and agent.learns
-            agents.append(self._agent(name, copy, self.tables) if learns else agent)
-        return agents
+        return [
+            self._agent(name, copy, self.tables) if agent.has_policy and agent.learns else agent
+            for agent, (name, copy) in zip(self.seated(lineup), lineup.copies, strict=True)
+        ]
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         """Return the agent, building it once; raises PokernetsError if that fails."""

@@ -4,7 +4,7 @@ Each function returns a matplotlib figure. matplotlib is imported when the first
 """
 
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -216,8 +216,14 @@ def curve_panels(title: str, value: str, clock: str, panels: Mapping[str, Sequen
         clock: name of the clock.
         panels: curves of each panel by its name.
     """
-    figure, flat = _rows_of_three(title, panels)
-    for lines, axes in zip(panels.values(), flat, strict=True):
+    rows, columns = -(-len(panels) // 3), min(3, len(panels))
+    figure = _figure(4.6 * columns, 3.6 * rows + 1.2, title)
+    grid = list(figure.subplots(rows, columns, squeeze=False).ravel())
+    for unused in grid[len(panels) :]:
+        unused.set_visible(False)
+    for (name, lines), axes in zip(panels.items(), grid, strict=False):
+        axes.set_title(name, fontsize="medium")
+        axes.grid(visible=True, alpha=0.3)
         for i, line in enumerate(lines):
             sides = np.abs(line.interval - line.mean)
             axes.errorbar(line.clocks[clock], line.mean, sides, label=line.name, color=f"C{i}", marker=".", capsize=3)
@@ -266,19 +272,6 @@ def _figure(width: float, height: float, title: str) -> "Figure":
 def _label(axes: "Axes", across: str, up: str) -> None:
     axes.set_xlabel(across)
     axes.set_ylabel(up)
-
-
-def _rows_of_three(title: str, names: Collection[str]) -> "tuple[Figure, list[Axes]]":
-    """Return a figure with one titled panel with a grid for each name."""
-    rows, columns = -(-len(names) // 3), min(3, len(names))
-    figure = _figure(4.6 * columns, 3.6 * rows + 1.2, title)
-    axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
-    for unused in axes[len(names) :]:
-        unused.set_visible(False)
-    for name, panel in zip(names, axes, strict=False):
-        panel.set_title(name, fontsize="medium")
-        panel.grid(visible=True, alpha=0.3)
-    return figure, axes[: len(names)]
 
 
 def _panels(figure: "Figure", count: int) -> "list[Axes]":

@@ -116,13 +116,11 @@ def _serve(pipe: Connection, build: Callable[[], Any]) -> None:
 
 def _sendable(error: Exception) -> Exception:
     """Return an error that the other process can unpickle, with the traceback as a note."""
-    sendable: Exception
     if isinstance(error, PokernetsError):
-        sendable = PokernetsError(str(error))
-    else:
-        sendable = ChildFailure(described(error))
-        sendable.add_note(traceback.format_exc(limit=-5))
-    return sendable
+        return PokernetsError(str(error))
+    failure = ChildFailure(described(error))
+    failure.add_note(traceback.format_exc(limit=-5))
+    return failure
 
 
 def end_with_parent() -> None:

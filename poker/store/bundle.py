@@ -191,12 +191,10 @@ def _unpack(source: Path, target: Path) -> None:
                 out.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(member) as packed, out.open("xb") as unpacked:  # gives no more than `file_size`
                     shutil.copyfileobj(packed, unpacked, _CHUNK)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        _refuse(source, f"cannot be read: {error}")
-    except OSError as error:
-        if error.errno is not None:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # bz2 gives none for a damaged stream
             raise
-        _refuse(source, f"cannot be read: {error}")  # bz2's word for a damaged stream
+        _refuse(source, f"cannot be read: {error}")
 
 
 def _check_members(source: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -228,8 +226,8 @@ def _checked(source: Path, path: Path, *, nothing_else: bool = False) -> Bundle:
         there -= {f"{name}/{file}" for file in (MANIFEST, *files)}
     if nothing_else and there:
         _refuse(source, f"contains {min(there)!r}, which no manifest lists")
-    seats, recipes = tuple(contents["seats"]), contents.get("recipes", {})
-    return Bundle(source, path, seats, contents["artifacts"], recipes, contents)
+    recipes = contents.get("recipes", {})
+    return Bundle(source, path, tuple(contents["seats"]), contents["artifacts"], recipes, contents)
 
 
 def _contents(source: Path, path: Path) -> dict[str, Any]:

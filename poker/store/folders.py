@@ -138,16 +138,16 @@ class Artifact:
         wrong_type = dtypes and all(array.dtype != dtype for dtype in dtypes)
         if wrong_type or not (shape is None or _has_shape(array, shape)):
             wanted = f"{' or '.join(map(_dtype_name, dtypes))} {'' if shape is None else shape}".strip()
-            raise self._unusable(f"'{name}' should be {wanted}, it is {array.dtype} {array.shape}")
+            raise _corrupt(
+                f"{self.path}: '{name}' should be {wanted}, it is {array.dtype} {array.shape}", self.kind, self.path
+            )
         if within is not None and array.size:
             values = array if or_value is None else array[array != or_value]
             low, high = (values.min(), values.max()) if values.size else within[:1] * 2
             if not (within[0] <= low and high < within[1]):
-                raise self._unusable(f"'{name}' holds {low} to {high}, not {within[0]} to below {within[1]}")
+                problem = f"{self.path}: '{name}' holds {low} to {high}, not {within[0]} to below {within[1]}"
+                raise _corrupt(problem, self.kind, self.path)
         return array
-
-    def _unusable(self, problem: str) -> CorruptArtifactError:
-        return CorruptArtifactError(f"{self.path}: {problem}", how_to_replace(self.kind, self.path))
 
     def file(self, name: str) -> Path:
         """Return the path of a file in the artifact; call `check_unchanged` after reading it.

@@ -66,15 +66,17 @@ class _Agents:
         self._builders = builders
         self._built: dict[tuple[str, tuple[str, int] | None], Any] = {}
 
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Call a method, as a `Child` does for agents in another process."""
+        return getattr(self, method)(*arguments)
+
     def offers(self) -> dict[str, Offers]:
         """Build all agents and return their abilities."""
         offers = {}
         for name in self._builders:
             agent = self._agent(name, None)
-            observes = agent.learns
-            by_policy = agent.has_policy and not observes
-            solves, reads = agent.solves, agent.reads
-            offers[name] = Offers(by_policy, observes, solves, reads, hints=agent.joint)
+            by_policy = agent.has_policy and not agent.learns
+            offers[name] = Offers(by_policy, agent.learns, agent.solves, agent.reads, hints=agent.joint)
         return offers
 
     def answer(self, call: Call) -> Any:
@@ -94,21 +96,11 @@ class _Agents:
         return self._built[name, copy]
 
 
-class _Here:
-    """Agents in this process, with the interface of a `Child`."""
-
-    def __init__(self, build: Callable[[], _Agents]) -> None:
-        self._agents = build()
-
-    def call(self, method: str, *arguments: Any) -> Any:
-        return getattr(self._agents, method)(*arguments)
-
-
 @dataclass(eq=False)
 class _Process:
     """A process; `load` is the number of calls that run or wait in it."""
 
-    agents: Child | _Here
+    agents: Child | _Agents
     load: int = 0
     turn: threading.Lock = field(default_factory=threading.Lock)
 
@@ -141,7 +133,7 @@ class Pool:
             raise PokernetsError("`processes` must be at least 0 (in the server itself), or null for one per core")
         most = cores() if processes is None else processes
         build = partial(_Agents, builders, _NICE if background and most else 0)
-        self._new = partial(Child, build) if most else partial(_Here, build)
+        self._new = partial(Child, build) if most else build
         self._most = max(1, most // 2 if background else most)
         self._lock = threading.Lock()
         self._processes: list[_Process] = []
