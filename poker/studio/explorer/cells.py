@@ -115,9 +115,8 @@ def card_sheet(cells: Sequence[Cell | None], label: str) -> str:
 def _grid(named: Sequence[tuple[int, str, Cell | None]], label: str, kind: str) -> str:
     rows = []
     for start in range(0, len(named), NUM_RANKS):
-        cells = (
-            _cell(*one, first=not start and not place) for place, one in enumerate(named[start : start + NUM_RANKS])
-        )
+        row = enumerate(named[start : start + NUM_RANKS])
+        cells = (_cell(*one, first=not start and not place) for place, one in row)
         rows.append(f'<div role="row" class="cell-row">{"".join(cells)}</div>')
     return f'<div role="grid" class="cells {kind}" aria-label="{escape(label)}">{"".join(rows)}</div>'
 

@@ -80,13 +80,10 @@ class RangeEditor:
 
     def _painted(self, event: GenericEventArguments) -> None:
         """Paint on the range that the grid shows, even if the text has become invalid."""
-        sent = event.args if isinstance(event.args, list) and len(event.args) == 2 else [[], 0.0]
-        classes = (
-            [one for one in sent[0] if isinstance(one, int) and 0 <= one < 169] if isinstance(sent[0], list) else []
-        )
-        weight = sent[1] if sent[1] in _BRUSHES else 0.0
+        sent, weight = event.args if isinstance(event.args, list) and len(event.args) == 2 else ([], 0.0)
+        classes = [one for one in sent if isinstance(one, int) and 0 <= one < 169] if isinstance(sent, list) else []
         weights = self._weights.copy()
-        weights[np.isin(PREFLOP_CLASS, classes)] = weight
+        weights[np.isin(PREFLOP_CLASS, classes)] = weight if weight in _BRUSHES else 0.0
         self._text.set_value(range_text(weights))  # `_typed` follows
         if len(classes) == 1:  # the grid is rebuilt; the focus returns to the cell of the key press
             grid = f"document.getElementById('{self._grid.html_id}')"

@@ -58,11 +58,8 @@ class FileReviews(Reviews):
         stack, usual = min(state.rules.stacks), min(self._rules.stacks)
         if state.rules.num_players > 2:
             return super().refusal(state)
-        if (
-            self.why_not
-            or state.street >= self._rules.num_streets - SOLVED_TO_THE_END
-            or abs(stack - usual) <= NEAR * usual
-        ):
+        to_the_end = state.street >= self._rules.num_streets - SOLVED_TO_THE_END
+        if self.why_not or to_the_end or abs(stack - usual) <= NEAR * usual:
             return self.why_not
         blinds = f"{stack / self._rules.big_blind:.4g} big blinds"
         return (

@@ -155,6 +155,7 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
     paid = state.betting.committed[state.to_act]
     weights = solved.ranges[solved.player].astype(np.float64)
     believed = np.bincount(PREFLOP_CLASS, weights, minlength=169) / weights.sum()
+    guesses = (values[hand].astype(np.float64) + paid for values in solved.guesses)
     return DecisionReview(
         state.betting,
         state.board,
@@ -171,11 +172,7 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
         solved.finished,
         {path: (float(share[hand]), float(value[hand]) + paid) for path, (share, value) in solved.answers.items()},
         solved.likelihoods,
-        tuple(
-            evs
-            for evs in (values[hand].astype(np.float64) + paid for values in solved.guesses)
-            if np.isfinite(evs).all()
-        ),
+        tuple(evs for evs in guesses if np.isfinite(evs).all()),
         f"search={solved.search}, {solved.method}",
     )
 
@@ -212,12 +209,10 @@ class Reviews:
     def refusal(self, state: HandState) -> str:
         """Return the reason why the decision at `state` is not reviewed; empty if it is."""
         rules = state.rules
-        if (
-            self.why_not
-            or rules.num_players == 2
-            or HeadsUpRest.of(state.betting, rules.num_streets - SOLVED_TO_THE_END)
-        ):
+        if self.why_not or rules.num_players == 2:
             return self.why_not
+        if HeadsUpRest.of(state.betting, rules.num_streets - SOLVED_TO_THE_END):
+            return ""
         return "At tables of more than two players, only turns and rivers that began with two can be reviewed."
 
     def decision(self, state: HandState, chosen: int | None) -> DecisionReview:

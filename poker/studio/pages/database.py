@@ -49,13 +49,8 @@ _POINTS = 500
 _REVIEWED = 1000
 """Most hands that one click reviews."""
 _ANY = "any"
-_HANDS = dict(
-    zip(
-        ORDERS,
-        ("begun (UTC)", "stakes", "seat", "cards", "board", "line", "pot", "won", "all-in EV", "cost"),
-        strict=True,
-    )
-)
+_HEADS = ("begun (UTC)", "stakes", "seat", "cards", "board", "line", "pot", "won", "all-in EV", "cost")
+_HANDS = dict(zip(ORDERS, _HEADS, strict=True))
 _LEAKS = {"position": "seat", "line": "line", "action": "then", "decisions": "times", "cost": "cost, bb"}
 _LINES = (
     "Letters of all actions so far: f fold, x check, c call, b bet, r raise, / next card; * any letters. rc/x: a raise"
@@ -216,9 +211,8 @@ class _Database:
                     self._profiles = html("profiles")
                 with leaks:
                     with row():
-                        self._run = ui.button("Review these hands", on_click=self._review_all).props(
-                            "no-caps color=primary"
-                        )
+                        self._run = ui.button("Review these hands", on_click=self._review_all)
+                        self._run.props("no-caps color=primary")
                         self._run.set_enabled(not self._reviews.why_not)
                         self._progress = ui.label().props("role=status")
                     self._no_leaks = ui.label()

@@ -54,9 +54,8 @@ class LoadedAgent:
         after, cards = Betting.parse(self.game, betting), self.game.parse_cards(board)
         if len(cards) not in self.game.board_sizes:
             raise DealError(f"the board has {' or '.join(map(str, self.game.board_sizes))} cards, not {len(cards)}")
-        hole_cards = [
-            self.game.parse_cards(hand) if player == after.to_act else () for player in range(self.game.num_players)
-        ]
+        players = range(self.game.num_players)
+        hole_cards = [self.game.parse_cards(hand) if player == after.to_act else () for player in players]
         return HandState.at(after, hole_cards, cards)
 
     def strategy(self, state: HandState) -> Columns:
@@ -181,10 +180,9 @@ class LoadedAgent:
 
     def _to_review(self, hand: PlayedHand, player: str) -> tuple[FileReviews, HandState, int]:
         """Return reviews by the agent, the hand in chips of its game, and the seat of `player`."""
-        solver = self.agent
-        if not solver.solves:
+        if not self.agent.solves:
             raise PokernetsError(f"`{self.agent.name}` cannot review; choose an agent that solves: depth_limited")
-        return FileReviews(self.game, solver), *in_chips_of(self.game, hand, player)
+        return FileReviews(self.game, self.agent), *in_chips_of(self.game, hand, player)
 
     def _hand(self, index: int) -> str:
         return hand_text(index) if self.game.num_hole_cards == 2 else self.game.cards_text((index,))

@@ -78,9 +78,8 @@ async def _serve(desk: Any) -> None:
             return refusal(reasons(error.errors()))
         except (PokernetsError, ChildFailure) as error:
             return refusal(str(error))
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=json.dumps(answer))], structured_content=answer
-        )
+        text = types.TextContent(type="text", text=json.dumps(answer))
+        return types.CallToolResult(content=[text], structured_content=answer)
 
     def refusal(why: str) -> types.CallToolResult:
         return types.CallToolResult(content=[types.TextContent(type="text", text=why)], is_error=True)
@@ -93,9 +92,8 @@ async def _serve(desk: Any) -> None:
             message = json.loads(message)
         number = message.get("id") if isinstance(message, dict) else None
         usable = type(number) is int or (isinstance(number, str) and number.isprintable())
-        why = types.ErrorData(
-            code=types.INVALID_REQUEST, message=f"this line is not a message of JSON-RPC: {problem['msg']}"
-        )
+        text = f"this line is not a message of JSON-RPC: {problem['msg']}"
+        why = types.ErrorData(code=types.INVALID_REQUEST, message=text)
         return types.JSONRPCError(jsonrpc="2.0", id=number if usable else None, error=why)
 
     server = Server("pokernets", version=version(PROGRAM), on_list_tools=listed, on_call_tool=called)

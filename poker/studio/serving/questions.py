@@ -286,12 +286,8 @@ class _Answers:
         errors, left_out = list[HistoryError](), Counter[str]()
         text = text_of(question.text.encode())
         hands = list(hands_of(text, "the text", self._game, errors.append))
-        seats = (
-            seat
-            for hand in hands
-            if not why_not(hand, self._game)
-            for seat in zip(hand.names, hand.state.hole_cards, strict=True)
-        )
+        fitting = (hand for hand in hands if not why_not(hand, self._game))
+        seats = (seat for hand in fitting for seat in zip(hand.names, hand.state.hole_cards, strict=True))
         player = question.player or owner(text, Counter(name for name, cards in seats if cards))
         chosen = list[tuple[int, PlayedHand]]()
         for number, hand in enumerate(hands):

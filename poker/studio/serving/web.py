@@ -107,9 +107,8 @@ def _show(document: dict[str, Any], queue: Queue) -> None:
             with ui.expansion("The answer").props("dense"):
                 _markdown(f"{answered['description']}\n\n{_fields(answered)}")
             example = {name: field["examples"][0] for name, field in asked["properties"].items() if "examples" in field}
-            field = ui.textarea(value=json.dumps(example, indent=1)).props(
-                f'outlined dense autogrow aria-label="Question to {path}"'
-            )
+            field = ui.textarea(value=json.dumps(example, indent=1))
+            field.props(f'outlined dense autogrow aria-label="Question to {path}"')
             button = ui.button("Send").props("no-caps dense")
             output = html().props("role=status")
             button.on_click(partial(_send, queue, kind, field, output))
