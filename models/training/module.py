@@ -48,6 +48,13 @@ class NetModule(lightning.LightningModule):
     def loss_of(self, predictions: Tensor, labels: Tensor) -> Tensor:
         """Compute the mean loss.
 
+        Args:
+            predictions: [B, outputs] predictions of the net.
+            labels: [B, outputs] labels.
+
+        Returns:
+            [] the loss.
+
         Raises:
             PokernetsError: the loss refuses its settings, or is not a single number.
         """

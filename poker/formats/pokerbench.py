@@ -182,7 +182,7 @@ def _line(text: str) -> tuple[tuple[str, float], ...]:
 
 def _decision(row: Mapping[str, str]) -> PublicDecision:
     if "prev_line" in row:
-        line, flop, words = _line(row["prev_line"]), (), ()
+        line, flop, words = _line(row["prev_line"]), tuple[int, ...](), tuple[str, ...]()
         seat, held = row["hero_pos"], row["hero_holding"]
     else:
         line, flop, words = _line(row["preflop_action"]), parse_cards(row["board_flop"]), _words(row["postflop_action"])

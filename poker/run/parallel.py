@@ -108,7 +108,11 @@ class LocalCluster(Cluster):
         return self._processes
 
     def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
-        """Run tasks in processes of their own and yield their results in the order in which they finish."""
+        """Run tasks in processes of their own and yield their results in the order in which they finish.
+
+        Raises:
+            PokernetsError: processes died again and again.
+        """
         waiting, taken, deaths = iter(tasks), dict[int, T](), 0
         with environment(thread_variables(work.share_cores, self._processes)):
             while True:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from poker.solve.types import Budget, Progress
+from poker.solve.types import Budget, ProgressCallback
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 
 
@@ -24,7 +24,7 @@ def at_once(device: str, threads: int) -> int | None:
 def run(
     solvers: Sequence[VectorSolver],
     budgets: Sequence[Budget],
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> list[SolveProgress]:
     """Run solvers that have not done any iteration yet up to their limits, on the device of the budgets.

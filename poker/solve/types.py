@@ -18,7 +18,7 @@ from poker.solve.modelled import Modelled
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import SolveProgress
 
-Progress = Callable[[SolveProgress], None]
+ProgressCallback = Callable[[SolveProgress], None]
 """Called with every measurement of exploitability."""
 
 

@@ -14,7 +14,7 @@ from poker.game.rules import CALL, FOLD
 from poker.game.state import HandState
 from poker.kernels.rng import streams
 from poker.opponents.inputs.limit import NUM_BET_LEVELS
-from poker.opponents.limit.playout import Budget, LineValues, line_values
+from poker.opponents.limit.playout import LineValues, PlayoutBudget, line_values
 from poker.opponents.model import NUM_STREETS, Context
 
 
@@ -78,7 +78,7 @@ class PokiSimulation(PokiFormula):
             self.tracker.tables(everybody),
             self._habits(len(everybody)),
             self.style,
-            Budget(self.batch, self.trials, self.seconds, self.margin),
+            PlayoutBudget(self.batch, self.trials, self.seconds, self.margin),
             self._stream,
         )
 

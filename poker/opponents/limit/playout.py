@@ -86,7 +86,7 @@ playout_board = lru_cache(maxsize=4)(PlayoutBoard)
 """Strengths and ranks of a board, cached for the last boards."""
 
 
-class Budget(NamedTuple):
+class PlayoutBudget(NamedTuple):
     """Trials are drawn in batches until the best action leads by `margin` standard errors, or the budget is spent.
 
     Attributes:
@@ -143,7 +143,14 @@ class LineValues(NamedTuple):
 
 
 def line_values(
-    held: int, betting: Betting, board: Board, tables: Singles, habits: Floats, style: Style, budget: Budget, rng: U64
+    held: int,
+    betting: Betting,
+    board: Board,
+    tables: Singles,
+    habits: Floats,
+    style: Style,
+    budget: PlayoutBudget,
+    rng: U64,
 ) -> LineValues:
     """Sample the values of calling and raising for the player to act after the flop.
 

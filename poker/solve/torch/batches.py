@@ -13,7 +13,7 @@ from poker.run.errors import PokernetsError
 from poker.solve.torch.columns import CARDS
 from poker.solve.torch.device import ran_out, room, torch_device
 from poker.solve.torch.vector import TorchVectorSolver
-from poker.solve.types import Budget, Progress
+from poker.solve.types import Budget, ProgressCallback
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import SolveProgress, VectorSolver
 
@@ -41,7 +41,7 @@ class TorchEngine:
         self._share = 1.0
 
     def run(
-        self, solvers: Sequence[VectorSolver], budgets: Sequence[Budget], progress: Progress | None = None
+        self, solvers: Sequence[VectorSolver], budgets: Sequence[Budget], progress: ProgressCallback | None = None
     ) -> list[SolveProgress]:
         """Run each solver from its first iteration up to its limits, as `poker.solve.batches.run` does."""
         groups: dict[Hashable, list[int]] = defaultdict(list)
@@ -76,7 +76,7 @@ class TorchEngine:
         return batches
 
     def _solve(
-        self, solves: list[tuple[VectorSolver, Budget]], whole: int, progress: Progress | None
+        self, solves: list[tuple[VectorSolver, Budget]], whole: int, progress: ProgressCallback | None
     ) -> list[SolveProgress]:
         """Run one batch of `whole` solves, which share their time, halving the batch while memory is too small."""
         try:
@@ -95,7 +95,7 @@ class TorchEngine:
         return [*self._solve(solves[:half], whole, progress), *self._solve(solves[half:], whole, progress)]
 
     def _solve_at_once(
-        self, solves: list[tuple[VectorSolver, Budget]], share: float, progress: Progress | None
+        self, solves: list[tuple[VectorSolver, Budget]], share: float, progress: ProgressCallback | None
     ) -> list[SolveProgress]:
         solvers, budgets = zip(*solves, strict=True)
         batch = batch_of(solvers, self.device)

@@ -71,7 +71,7 @@ def make(
             await loaded(visitors.loaded, ", ".join(spec.name for spec in tables[name]))
             visit = await run.io_bound(visitors.visit, visitor)
             if visit is not None and not ui.context.client.is_deleted:  # the server runs and the page is still open
-                Table(visit, titles)
+                TablePage(visit, titles)
 
     async def fill(visitor: str) -> None:
         async def choose(name: str) -> None:
@@ -95,7 +95,7 @@ def make(
     return fill
 
 
-class Table:
+class TablePage:
     """One browser's page of a game.
 
     Controls are rebuilt for every state of the game, so that a click on an old state has no effect.

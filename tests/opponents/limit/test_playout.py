@@ -10,7 +10,7 @@ from poker.game.rules import CALL, FOLD, action_class
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.rng import streams
 from poker.kernels.types import Board, Singles
-from poker.opponents.limit.playout import Budget, LineValues, line_values, playout_board
+from poker.opponents.limit.playout import LineValues, PlayoutBudget, line_values, playout_board
 from tests.games import load_rules
 from tests.poki import same_habits
 from tests.random_play import random_action
@@ -21,7 +21,7 @@ QUEENS, NINES = (hand_index(*parse_cards(text)) for text in ("QsQd", "9c9d"))
 STYLE = kernel.Style(0.5, 0.5, 0.0)
 CHECKS_DOWN = kernel.Style(-10.0, -10.0, 0.0)
 """Style so loose and passive that players neither fold nor bet."""
-ALL_TRIALS = Budget(batch=20_000, trials=20_000, seconds=600, margin=np.inf)
+ALL_TRIALS = PlayoutBudget(batch=20_000, trials=20_000, seconds=600, margin=np.inf)
 CALLS = (0.0, 1.0, 0.0)
 
 
@@ -32,7 +32,7 @@ def values_of(
     habits: tuple[float, float, float] = CALLS,
     style: kernel.Style = STYLE,
     weights: Singles | None = None,
-    budget: Budget = ALL_TRIALS,
+    budget: PlayoutBudget = ALL_TRIALS,
 ) -> LineValues:
     """Values of a hand against opponents of one table `weights` [1326], by default any hand, who all have the same
     habits."""
@@ -114,7 +114,7 @@ def test_bluffs_work_less_often_the_more_there_is_to_win() -> None:
 
 
 def test_sampling_stops_when_an_action_leads() -> None:
-    budget = Budget(batch=100, trials=50_000, seconds=600, margin=2)
+    budget = PlayoutBudget(batch=100, trials=50_000, seconds=600, margin=2)
     values = values_of(NINES, Betting.parse(TWO, "cc/cc/cc/r"), RIVER, budget=budget)
     assert values.trials == 100
     assert values.leader(True, True)[0] == "raise"

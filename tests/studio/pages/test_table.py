@@ -27,7 +27,7 @@ from poker.play.lineup import AgentSpec
 from poker.store.artifacts import fingerprint_of_settings
 from poker.studio.games.table_files import TableFiles
 from poker.studio.games.table_game import Seen, TableGame
-from poker.studio.pages.table import Controls, Table, button_totals, felt, make, result_html
+from poker.studio.pages.table import Controls, TablePage, button_totals, felt, make, result_html
 from poker.studio.server.visitors import Visit, Visitors
 from tests.games import HEADS_UP, load_rules
 from tests.random_play import random_action
@@ -48,7 +48,7 @@ def everybody(tmp_path: Path) -> Visitors:
     return Visitors(load_rules("leduc"), [CALLS], None, tmp_path)
 
 
-def shown(table: Table, text: str) -> None:
+def shown(table: TablePage, text: str) -> None:
     """Waits until the page's status begins so."""
     end = time.monotonic() + 120
     while not table.status.text.startswith(text):
@@ -70,7 +70,7 @@ def full(*_: object) -> None:
 
 def test_failed_write_appears_on_the_page(everybody: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
     visit = everybody.visit("ann")
-    table, notes = Table(visit), Mock()
+    table, notes = TablePage(visit), Mock()
     shown(table, "Your turn")
     with monkeypatch.context() as disk:
         disk.setattr(TableFiles, "save", full)
@@ -105,7 +105,7 @@ def test_an_amount_that_cannot_be_bet_disables_the_button(client: Client, tmp_pa
 def test_agents_have_titles_on_the_page_and_names_in_the_files(tmp_path: Path) -> None:
     spec = AgentSpec("depth_limited", lambda: AlwaysCall(name="depth_limited"), {})
     visit = Visitors(load_rules("leduc"), [spec], None, tmp_path).visit("ann")
-    table = Table(visit, {"depth_limited": "Sound player"})
+    table = TablePage(visit, {"depth_limited": "Sound player"})
     shown(table, "Your turn")
     for html in (table.felt, table.history):
         assert "Sound player" in html.content
@@ -126,7 +126,7 @@ def test_results_name_the_agent_by_its_fingerprint(tmp_path: Path) -> None:
 
 def test_odds_are_beside_the_pot_where_the_switch_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    table, started = Table(visit), list[Coroutine[object, object, None]]()
+    table, started = TablePage(visit), list[Coroutine[object, object, None]]()
     monkeypatch.setattr(background_tasks, "create", started.append)
     monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
     shown(table, "Your turn")
@@ -179,7 +179,7 @@ def test_clipped_sizes_have_no_button(client: Client, tmp_path: Path) -> None:
 
 def test_the_unit_is_chosen_on_the_page(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    table = Table(visit)
+    table = TablePage(visit)
     shown(table, "Your turn: 50 to call.")
     table.unit.choose("bb")
     shown(table, "Your turn: 0.5 bb to call.")
@@ -196,7 +196,7 @@ def test_the_unit_is_chosen_on_the_page(client: Client, tmp_path: Path) -> None:
 
 def test_hint_disappears_after_its_decision(client: Client, tmp_path: Path) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    table = Table(visit)
+    table = TablePage(visit)
     shown(table, "Your turn")
     invitation = table.review.title.content
     asyncio.run(hinted(client, table, visit))
@@ -209,7 +209,7 @@ def test_hint_disappears_after_its_decision(client: Client, tmp_path: Path) -> N
     assert (table.review.title.content, table.review.answer.content) == (invitation, "")
 
 
-async def hinted(client: Client, table: Table, visit: Visit) -> None:
+async def hinted(client: Client, table: TablePage, visit: Visit) -> None:
     with client:
         seen = visit.game.seen()
         await table.review.open(seen.number, seen.state, seen.seat)
@@ -219,7 +219,7 @@ def test_a_review_of_a_table_that_was_left_changes_nothing(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
-    table = Table(visit)
+    table = TablePage(visit)
     shown(table, "Your turn")
     monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda *_: table.review.answer.delete()))
     asyncio.run(hinted(client, table, visit))
@@ -255,12 +255,12 @@ class Reader(AlwaysCall):
 def test_agents_read_of_the_visitor_appears_after_each_hand(
     everybody: Visitors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Table(everybody.visit("ann")).read is None
+    assert TablePage(everybody.visit("ann")).read is None
     reader = AgentSpec("reader", lambda: Reader(name="reader"), {})
     visit, started = Visitors(load_rules("leduc"), [reader], None, tmp_path).visit("ann"), list[Any]()
     monkeypatch.setattr(background_tasks, "create", started.append)
     monkeypatch.setattr(run, "io_bound", AsyncMock(side_effect=lambda work, *given: work(*given)))
-    table = Table(visit)
+    table = TablePage(visit)
     while not visit.game.seen().state.is_over:
         acted(visit)
         visit.game.let_agents_act()
@@ -288,7 +288,7 @@ def test_visitor_chooses_the_opponent_heads_up(client: Client, tmp_path: Path, m
         return len(list(tmp_path.glob("leduc/*")))
 
     table = Mock()
-    monkeypatch.setattr("poker.studio.pages.table.Table", table)
+    monkeypatch.setattr("poker.studio.pages.table.TablePage", table)
     specs = [AgentSpec(name, partial(AlwaysCall, name=name), {}) for name in "ab"]
     fill = make(Mock(), load_rules("leduc"), specs, None, str(tmp_path), titles={"b": "learns"})
     asyncio.run(opened())
@@ -300,7 +300,7 @@ def test_action_during_an_update_appears_at_the_next_update(
     everybody: Visitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visit = everybody.visit("ann")
-    table = Table(visit)
+    table = TablePage(visit)
     shown(table, "Your turn")
     acted(visit)
 
