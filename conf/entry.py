@@ -52,9 +52,12 @@ def one_line_errors(main: Callable[P, T]) -> Callable[P, T]:
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         end_with_starter()
         nowhere = Path(os.devnull).open  # for streams that are closed, as by `>&-`
-        for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-            if getattr(sys, stream) is None:
-                setattr(sys, stream, nowhere(mode))
+        if sys.stdin is None:
+            sys.stdin = nowhere()
+        if sys.stdout is None:
+            sys.stdout = nowhere("w")
+        if sys.stderr is None:
+            sys.stderr = nowhere("w")
         if isinstance(sys.stdout, TextIOWrapper):  # an ASCII terminal cannot print ±
             sys.stdout.reconfigure(errors="replace")
         before = os.environ.get(_FULL_ERROR, "0")

@@ -60,7 +60,6 @@ def run(
     """Train until the blueprint has `iterations` iterations or `seconds` of training, whichever comes first.
 
     Args:
-        game: the game.
         menu: the bet menu of the betting tree.
         abstraction: folder of the card buckets.
         solver: makes the trainer.

@@ -95,7 +95,6 @@ def run(
     """Generate `size` continuations for either seat, counting the blueprint; parts of an interrupted run are used.
 
     Args:
-        game: the game.
         menu: bet menu of the first round.
         abstraction: folder of the card buckets.
         blueprint: folder of the blueprint.
@@ -103,7 +102,6 @@ def run(
         pot_fraction: fraction of the pot that is subtracted from the values of every continuation.
         solving: settings of the solves of the first round.
         sampled: numbers of boards.
-        cluster: the processes.
         output: folder of the artifact.
         runs: folder of the logs.
 
@@ -247,7 +245,6 @@ def shortfall(k: int, seat: int, counts: Mapping[str, Any]) -> str | None:
 
     Args:
         k: number of the continuation.
-        seat: the seat.
         counts: `gain_mbb` in mbb per hand and `gain_half_width_95`.
 
     Returns:

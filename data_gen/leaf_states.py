@@ -43,7 +43,6 @@ class ShardSettings:
 
     Attributes:
         seed: seed of all shards.
-        boards_per_shard: boards in a shard.
         states_per_board: betting states on a board.
         pairs_per_state: pairs of hands of a state that become rows.
         hands: hands per player at a state.
@@ -97,12 +96,8 @@ def run(
     """Write the shards that are missing.
 
     Args:
-        game: the game.
         abstraction: folder of the card buckets.
         blueprint: folder of the blueprint.
-        shards: number of shards.
-        settings: settings of a shard.
-        cluster: the processes.
         output: folder of the shards.
         runs: folder of the logs.
     """
@@ -134,7 +129,6 @@ def shard_rows(continuations: Continuations, settings: ShardSettings, index: int
 
     Args:
         continuations: the blueprint and the continuations.
-        settings: settings of the shard.
         index: number of the shard.
 
     Returns:

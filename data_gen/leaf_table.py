@@ -54,11 +54,8 @@ def run(
     """Make the table; parts of an interrupted run are used.
 
     Args:
-        game: the game.
         abstraction: folder of the card buckets.
         blueprint: folder of the blueprint.
-        settings: settings of the table.
-        cluster: the processes.
         output: folder of the artifact.
         runs: folder of the logs.
     """

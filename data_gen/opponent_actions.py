@@ -99,8 +99,6 @@ def run(*, source: HandSource, cluster: Cluster, output: str, runs: str) -> None
     """Write the rows of all hands of a source, unless the artifact exists.
 
     Args:
-        source: source of the hands.
-        cluster: the processes.
         output: folder of the artifact.
         runs: folder of the logs.
     """

@@ -24,10 +24,7 @@ def run(
 
     Args:
         deals: deals behind the plain rates.
-        iterations: number of iterations.
-        iteration_deals: deals of an iteration.
         seed: seed of the deals.
-        cluster: the processes.
         output: folder of the artifact.
         runs: folder of the logs.
     """

@@ -25,7 +25,6 @@ def depth_limited(continuations: Floats, iterations: int = 20_000) -> Floats:
 
     Args:
         continuations: [K, 3] policies of player 2 at the depth limit.
-        iterations: number of iterations.
 
     Returns:
         [3] average strategy of player 1.

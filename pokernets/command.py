@@ -107,7 +107,6 @@ def overrides(verb: Verb, arguments: list[str]) -> list[str]:
     """Translate the arguments of a verb to arguments of its entry point.
 
     Args:
-        verb: the verb.
         arguments: words after the verb.
     """
     chosen = [f"{verb.group}={verb.option}"] if verb.option else []

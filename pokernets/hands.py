@@ -18,7 +18,6 @@ def read_hands(file: str | Path, errors: list[HistoryError] | None = None) -> It
     """Read the hands of a file one by one, in any format of docs/commands.md, and check each against the rules.
 
     Args:
-        file: path of the file.
         errors: list that receives a HistoryError (`path`, `line`, `reason`) for each hand that cannot be read. Without
             a list each of them is a warning.
 

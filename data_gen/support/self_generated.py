@@ -52,7 +52,6 @@ def respond(
     """Compute a player's response to the searcher's first round.
 
     Args:
-        blueprint: the blueprint.
         table: values of the K continuations at the leaves.
         menu: bet menu of the first round.
         opponent: the player who responds.
@@ -72,7 +71,6 @@ def solve_first_round(
     """Solve the first round, at whose end the opponent chooses among the K continuations of a table.
 
     Args:
-        blueprint: the blueprint.
         table: values of the continuations at the leaves.
         menu: bet menu of the first round.
         opponent: the player who chooses.
@@ -91,9 +89,7 @@ def above(blueprint: Blueprint, solver: VectorSolver, player: int) -> Blueprint:
     """Return the blueprint with a player's solution of the first round, averaged over the hands of a bucket.
 
     Args:
-        blueprint: the blueprint.
         solver: the solved first round.
-        player: the player.
 
     Raises:
         PokernetsError: the solver's bets differ from the bets of the blueprint's first round.

@@ -175,9 +175,6 @@ class SelfPlay:
     hands all agents get new names, so that there are many unseen players to learn from.
 
     Args:
-        game: the game.
-        agents: the agents.
-        hands: number of hands.
         seed: seed of the cards and seats.
         session: hands after which names change; None for never.
     """

@@ -19,7 +19,6 @@ class StoredBlueprint:
     """A blueprint on disk, which every process loads once.
 
     Attributes:
-        game: the game.
         abstraction: folder of the card buckets.
         blueprint: folder of the blueprint.
     """
@@ -43,7 +42,6 @@ class Valuation:
     """Values of states: a blueprint and the continuations after it.
 
     Attributes:
-        stored: the blueprint.
         forms: the continuations.
     """
 

@@ -145,7 +145,6 @@ class DeviceColumns:
 
         Args:
             columns: the rows.
-            device: the device.
 
         Raises:
             PokernetsError: the device has too little memory.

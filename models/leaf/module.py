@@ -36,7 +36,6 @@ def check_outputs(net: nn.Module, outputs: int) -> None:
     """Check that a net maps the features of leaf states to the right number of values.
 
     Args:
-        net: the net.
         outputs: number of values K.
 
     Raises:

@@ -35,7 +35,6 @@ class LeafRunner:
         """Move the net to a device.
 
         Args:
-            net: the net.
             device: `cpu`, `cuda`, or `torch`, which uses the code of `cuda` on the CPU. On `cuda` and `torch` the rows
                 of whole grids are computed on the device, in float32.
             bfloat16: multiply in bfloat16 on CPUs that support it.
@@ -130,7 +129,6 @@ def encode_grid(parts: inputs.GridParts, betting: NDArray[np.float32], device: t
     Args:
         parts: card features of n own and m opponent hands.
         betting: float32 [L, 6] betting features of L leaves.
-        device: the device.
 
     Returns:
         float32 [L * n * m, 34] rows, as in `poker.depth_limit.inputs.grid_rows`.

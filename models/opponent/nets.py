@@ -117,7 +117,6 @@ class WideNet(ActionNet):
             hidden: sizes of the hidden layers.
             inputs: inputs besides the 19: none, `[hand]` or `[hand, past]`.
             dropout: probability of dropping a hidden unit in training.
-            members: number of members.
             seed: seed of the weights.
             classes: number of outputs C.
         """

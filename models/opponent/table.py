@@ -34,7 +34,6 @@ class TrainedNet(NamedTuple):
     """A net and the record of its training.
 
     Attributes:
-        net: the net.
         record: its training record.
     """
 

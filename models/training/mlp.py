@@ -20,8 +20,6 @@ class Linear(nn.Linear):
         """Draw the initial weights.
 
         Args:
-            inputs: number of inputs.
-            outputs: number of outputs.
             relu: whether a ReLU follows.
             generator: source of randomness.
         """
@@ -76,9 +74,7 @@ class Mlp(nn.Module):
         """Draw the initial weights; no global generator is used.
 
         Args:
-            inputs: number of inputs.
             hidden: sizes of the hidden layers.
-            outputs: number of outputs.
             seed: seed of the weights.
             standardise: scale inputs to mean 0 and variance 1 over all rows seen in training.
         """

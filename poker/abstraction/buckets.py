@@ -201,9 +201,6 @@ class SmallGameBuckets:
     Suits do not matter. Bucket = hole rank + num_ranks * (board ranks as digits, ascending within a street). Kuhn has 3
     buckets; Leduc has 3 and 9.
 
-    Attributes:
-        rules: the game.
-
     Raises:
         PokernetsError: the game has more cards.
     """

@@ -40,10 +40,6 @@ class HoldemDealer:
     def __init__(self, rules: Rules, cards: CardAbstraction) -> None:
         """Select the bucket tables of the game.
 
-        Args:
-            rules: the game.
-            cards: its card abstraction.
-
         Raises:
             PokernetsError: the game is not hold'em with two or four streets, or the abstraction has fewer streets.
         """
@@ -76,9 +72,6 @@ class SmallGameDealer:
 
     def __init__(self, rules: Rules) -> None:
         """Tabulate the buckets and ranks of all boards.
-
-        Args:
-            rules: the game.
 
         Raises:
             PokernetsError: the game has more than one hole card or more than three board cards.
@@ -113,7 +106,6 @@ def dealer_of(rules: Rules, cards: Buckets) -> Dealer:
     """Return the dealer of a game.
 
     Args:
-        rules: the game.
         cards: its buckets, from `game_cards`.
 
     Raises:
@@ -148,10 +140,8 @@ def sample_boards(rules: Rules, board: Board, count: int, rng: np.random.Generat
     are dealt to the end.
 
     Args:
-        rules: the game.
         board: [B] cards already on the board.
         count: number of boards.
-        rng: source of randomness.
 
     Returns:
         `count` boards with all board cards of the game.

@@ -42,7 +42,6 @@ def margins(rules: Rules, board: Board) -> Reals:
     All completions of the board that two hands allow are counted, so the mean over the next cards equals the value now.
 
     Args:
-        rules: the game.
         board: [B] cards on the board.
 
     Returns:
@@ -86,7 +85,6 @@ def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     """Compute each hand's equity in a showdown against a range.
 
     Args:
-        rules: the game.
         board: [B] cards on the board; the rest is dealt at random.
         opponent: [H] range of the opponent.
 
@@ -105,7 +103,6 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     ranges on. Flops that differ only in the names of suits share one matrix.
 
     Args:
-        rules: the game.
         board: [B] cards on the board; the rest is dealt at random.
         opponent: [H] range of the opponent.
 
@@ -135,7 +132,6 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
     ranges of few hands (a player whose cards are known), and uniform ranges (a player who does not look at the cards).
 
     Args:
-        rules: the game.
         board: [B] cards on the board; the rest is dealt at random.
         own: [A, H] ranges of the player.
         opponent: [H] range of the opponent.
@@ -265,7 +261,6 @@ def hand_ranks(rules: Rules, board: Board) -> I32:
     """Rank every hand on a complete board.
 
     Args:
-        rules: the game.
         board: [B] all board cards of the game.
 
     Returns:
@@ -294,7 +289,6 @@ def next_board_size(rules: Rules, board: Board) -> int:
     """Return the number of board cards after the next deal, skipping streets that deal none.
 
     Args:
-        rules: the game.
         board: [B] cards on the board.
     """
     return next(size for size in rules.board_sizes if size > len(board))

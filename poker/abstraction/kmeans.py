@@ -209,7 +209,6 @@ def plus_plus(vectors: Vectors, num_centers: int, rng: np.random.Generator) -> N
     Args:
         vectors: int16 [n, Q] points.
         num_centers: number of centres K.
-        rng: source of randomness.
 
     Returns:
         int64 [K] indices of the chosen points.

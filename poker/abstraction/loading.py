@@ -29,7 +29,6 @@ def game_cards(rules: Rules, path: str | Path) -> Buckets:
     """Return the buckets of a game.
 
     Args:
-        rules: the game.
         path: directory of a hold'em abstraction; ignored for small games, whose buckets are lossless.
 
     Raises:

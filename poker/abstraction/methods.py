@@ -66,7 +66,6 @@ class StreetTable:
 
     Attributes:
         table: uint8 or uint16 [canonical boards, 1326] bucket of every hand.
-        num_buckets: number of buckets.
         vectors: int16 [num_buckets, Q] centres; [0, 0] if the method has none.
     """
 
@@ -128,7 +127,6 @@ class Method:
         """Compute the table of a street.
 
         Args:
-            street: the street.
             built: tables of the streets earlier in `order`.
             how: seed, progress and workers.
         """
@@ -139,11 +137,7 @@ class Method:
         return StreetTable(_assign_all(street, num_buckets, labels_of, how), num_buckets, vectors)
 
     def cpu_seconds(self, street: int) -> float:
-        """Estimate an upper bound on the CPU seconds of `build`, extrapolated from a few boards.
-
-        Args:
-            street: the street.
-        """
+        """Estimate an upper bound on the CPU seconds of `build`, extrapolated from a few boards."""
         silent = Building(0, lambda *_: None)
         return 0.0 if street == PREFLOP else _cpu_seconds(street, self._labels(street, {}, silent)[0])
 
@@ -232,9 +226,6 @@ class PotentialAware(Method):
         """Estimate an upper bound on the CPU seconds of `build`, extrapolated from a few boards.
 
         k-means may stop before its last iteration. Turn buckets are approximated by hand strength here.
-
-        Args:
-            street: the street.
         """
         if street == PREFLOP:
             return 0.0

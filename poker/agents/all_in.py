@@ -18,7 +18,6 @@ def check_heads_up_nolimit(name: str, game: Rules) -> None:
 
     Args:
         name: name of the agent, for the message.
-        game: the game.
 
     Raises:
         PokernetsError: it is another game.
@@ -54,9 +53,6 @@ class AllInPlayer(Agent):
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
 
-        Args:
-            game: the game.
-
         Raises:
             PokernetsError: it is not heads-up no-limit hold'em.
         """
@@ -81,9 +77,6 @@ class AllInPlayer(Agent):
 
 def best_hands(share: float) -> NDArray[np.float64]:
     """Return the hands with the most equity that make up a share of all hands.
-
-    Args:
-        share: the share.
 
     Returns:
         [1326] probability of each hand: 1, 0, or between them at the limit.

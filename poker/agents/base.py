@@ -46,7 +46,6 @@ class Agent:
     `watch` a class defines. The policy of an agent that learns does not change within a hand.
 
     Attributes:
-        name: name of the agent.
         quick_policy: for a class with a fast policy, `blueprint` if it answers bets about as well as sound players do,
             else `simple`.
         repeatable: whether the policy at a state is always the one that the agent plays by.
@@ -65,11 +64,7 @@ class Agent:
     _original: "Agent | None" = None
 
     def __init__(self, name: str) -> None:
-        """Store the name.
-
-        Args:
-            name: name of the agent.
-        """
+        """Store the name."""
         self.name = name
         self._rng = np.random.default_rng(0)
 
@@ -106,11 +101,7 @@ class Agent:
         self._rng = np.random.default_rng(seed)
 
     def start_hand(self, seat: int) -> None:
-        """Begin a hand.
-
-        Args:
-            seat: seat of the agent.
-        """
+        """Begin a hand."""
 
     def watch(self, state: HandState) -> None:
         """See a state of the hand, whoever acts.
@@ -140,11 +131,7 @@ class Agent:
         return sample_action(policy, state, self._rng)
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """Return `policy` at each state; some agents compute many at once faster.
-
-        Args:
-            states: the states.
-        """
+        """Return `policy` at each state; some agents compute many at once faster."""
         return [self.policy(state) for state in states]
 
     def policy(self, state: HandState) -> Policy:
@@ -192,7 +179,6 @@ class Agent:
 
         Args:
             state: a state in which the opponent is to act. The values must not depend on the action taken there.
-            seat: seat of the agent.
         """
         return None
 
@@ -202,7 +188,6 @@ class Agent:
         """Solve the decision at `state` over all hands; cards in `state` do not matter.
 
         Args:
-            state: state of the decision.
             raises: raises that must be among the actions.
             hand: the hand to solve for; None for all hands.
 
@@ -217,7 +202,6 @@ class Agent:
         """Solve a decision in a hand of two others, whose stacks and small blind may differ from the agent's game.
 
         Args:
-            state: state of the decision.
             raises: raises that must be among the actions.
             hand: the hand to solve for; None for all hands.
 
@@ -231,10 +215,6 @@ def ranged_policy_of(agent: Agent, state: HandState) -> RangedPolicy:
     """Return the policy and the range by Bayes' rule, for an agent that plays every hand in every state.
 
     Actions that no hand takes leave the range unchanged.
-
-    Args:
-        agent: the agent.
-        state: a state.
     """
     rules, player = state.rules, state.to_act
     weights = rules.space.live(state.board).astype(np.float32)
@@ -252,7 +232,6 @@ def taken(policy: Policy, action: int) -> Singles | None:
     """Return the probability of an action for each hand.
 
     Args:
-        policy: the policy.
         action: the action. A raise that the policy does not make counts as its nearest raise.
 
     Returns:
@@ -269,9 +248,6 @@ def ranges_at(policy: Callable[[HandState], Policy], betting: Betting, board: Bo
     """Compute the ranges of all players who have played by one policy.
 
     Args:
-        policy: the policy.
-        betting: the betting state.
-        board: cards on the board.
         noise: share of actions that are random.
 
     Returns:
@@ -293,12 +269,7 @@ class PolicyMismatchError(PokernetsError):
 
 
 def policy_mismatch(betting: Betting, action: int) -> PolicyMismatchError:
-    """Return the error for an action that the policy of the player to act cannot have chosen.
-
-    Args:
-        betting: the betting state.
-        action: the action.
-    """
+    """Return the error for an action that the policy of the player to act cannot have chosen."""
     return PolicyMismatchError(
         f"player {betting.to_act} took `{betting.action_text(action)}` after `{betting.text()}`, which its policy "
         "never does there: measuring needs the policy that chose the actions"
@@ -309,7 +280,6 @@ def require_policy(agent: Agent, what: str) -> Agent:
     """Return the agent if it has a policy for all hands.
 
     Args:
-        agent: the agent.
         what: what needs the policy, for the message.
 
     Raises:
@@ -324,12 +294,7 @@ def require_policy(agent: Agent, what: str) -> Agent:
 
 
 def hand_number(state: HandState, player: int) -> int:
-    """Return the index of a player's hand among the H hands of the game.
-
-    Args:
-        state: the state.
-        player: the player.
-    """
+    """Return the index of a player's hand among the H hands of the game."""
     cards = state.hole_cards[player]
     return cards[0] if len(cards) == 1 else hand_index(*cards)
 
@@ -340,7 +305,6 @@ def sample_action(policy: Policy, state: HandState, rng: np.random.Generator) ->
     Args:
         policy: actions and probabilities [H, A].
         state: the state, with the player's hole cards.
-        rng: source of randomness.
     """
     actions, probs = policy
     row = probs[hand_number(state, state.to_act)].astype(np.float64)

@@ -45,11 +45,7 @@ def _rules(blueprint: str) -> Rules:
 
 
 class BlueprintAgent(Agent):
-    """An agent that plays a blueprint.
-
-    Attributes:
-        blueprint: the blueprint.
-    """
+    """An agent that plays a blueprint."""
 
     quick_policy = "blueprint"
 
@@ -57,8 +53,6 @@ class BlueprintAgent(Agent):
         """Prepare the translation of bets.
 
         Args:
-            name: name of the agent.
-            blueprint: the blueprint.
             translation_seed: seed that decides the translation of bets outside the tree; None for a random one.
         """
         super().__init__(name)
@@ -68,9 +62,6 @@ class BlueprintAgent(Agent):
 
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
-
-        Args:
-            game: the game.
 
         Raises:
             PokernetsError: the blueprint was trained for another game.
@@ -97,10 +88,7 @@ def blueprint_policy(blueprint: Blueprint, translator: HistoryTranslator, bettin
     after three raises before the flop, because training rarely reaches such states.
 
     Args:
-        blueprint: the blueprint.
         translator: translator of bets.
-        betting: the betting state.
-        board: cards on the board.
 
     Returns:
         Legal actions without repeats, and probabilities float32 [H, A].
@@ -121,10 +109,6 @@ def pot_odds_policy(betting: Betting, board: Board) -> Policy:
     """Return a policy that never raises: check, or call with hands that are good enough for the pot odds.
 
     A hand calls if its equity against one more opponent than there are exceeds the pot odds.
-
-    Args:
-        betting: the betting state.
-        board: cards on the board.
 
     Returns:
         Actions and probabilities float32 [H, A].

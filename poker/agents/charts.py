@@ -44,8 +44,6 @@ class ChartAgent(BlueprintAgent):
         """Read the charts.
 
         Args:
-            name: name of the agent.
-            blueprint: the blueprint.
             translation_seed: see `BlueprintAgent`.
             charts: file of the charts; None for `SIX_MAX`.
 
@@ -77,11 +75,7 @@ class ChartAgent(BlueprintAgent):
 
 
 def spot_text(betting: Betting) -> str:
-    """Return the name of a spot before the flop, as in charts.
-
-    Args:
-        betting: the betting state.
-    """
+    """Return the name of a spot before the flop, as in charts."""
     names, words = betting.rules.positions, []
     for _, player, action in betting.turns():
         if action != FOLD:

@@ -45,7 +45,6 @@ class EquityAgent(Agent):
     """An agent that plays by rules on sampled equities.
 
     Attributes:
-        name: name of the agent.
         samples: number of deals per equity.
         raise_size: size of raises, as in bet menus.
         value: heads-up equity that justifies a raise.
@@ -156,9 +155,6 @@ class EquityPolicyAgent(EquityAgent):
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
 
-        Args:
-            game: the game.
-
         Raises:
             PokernetsError: it is not heads-up hold'em.
         """
@@ -189,8 +185,6 @@ class EquityPolicyAgent(EquityAgent):
         """Compute the equities of all hands.
 
         Args:
-            rules: the game.
-            board: cards on the board.
             floor: least strength, from 0 to 1, of the opponent's hand.
 
         Returns:

@@ -77,9 +77,6 @@ class LbrActions:
     def choices(self, betting: Betting) -> tuple[int, ...]:
         """Return the actions to consider, at least one.
 
-        Args:
-            betting: the betting state.
-
         Raises:
             PokernetsError: the street has no entry.
         """
@@ -103,7 +100,6 @@ class LocalBestResponse(Agent):
 
         Args:
             name: name of the agent.
-            game: the game.
             opponent: the opponent, set up like the agent at the table.
             actions: actions to consider.
 
@@ -145,11 +141,7 @@ class LocalBestResponse(Agent):
         return actions[int(probs[hand_number(state, state.to_act)].argmax())]
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """Return `policy` at each state; the opponent is queried about all of them at once.
-
-        Args:
-            states: the states.
-        """
+        """Return `policy` at each state; the opponent is queried about all of them at once."""
         self._ranges.hold(_STATES_OF_A_HAND * len(states))
         self._choices.hold(_STATES_OF_A_HAND * len(states))
         needed = {(ask.betting.text(), ask.board): ask for state in states for ask in self._asks(state)}
@@ -254,8 +246,6 @@ class LocalBestResponse(Agent):
         """Compute the range of an opponent, given the actions and the board.
 
         Args:
-            betting: the betting state.
-            board: cards on the board.
             player: seat of the opponent.
 
         Returns:

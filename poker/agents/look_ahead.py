@@ -71,9 +71,6 @@ class LookAheadActions(LbrActions):
     def choices(self, betting: Betting) -> tuple[int, ...]:
         """Return the actions to consider, at least one.
 
-        Args:
-            betting: the betting state.
-
         Raises:
             PokernetsError: a street before the plans has no entry.
         """
@@ -83,7 +80,6 @@ class LookAheadActions(LbrActions):
         """Return the actions that a plan considers.
 
         Args:
-            betting: the betting state.
             street: street on which the plan was made.
         """
         menu = self.menu if betting.street == street else self.ahead
@@ -124,9 +120,7 @@ class _Node:
     """A public state of a plan.
 
     Attributes:
-        plan: the plan.
         spot: the betting state.
-        board: cards on the board.
         reach: [H] reach of the opponent.
         neglected: whether the plan ends here.
         below: successors.
@@ -160,7 +154,6 @@ class LookAheadResponse(LocalBestResponse):
 
         Args:
             name: name of the agent.
-            game: the game.
             opponent: the opponent, set up like the agent at the table.
             actions: actions to consider.
 

@@ -30,8 +30,6 @@ class ModelledAgent(Agent):
         """Store the model.
 
         Args:
-            name: name of the agent.
-            model: the model.
             raises: sizes of raises, as in bet menus.
         """
         super().__init__(name)
@@ -40,9 +38,6 @@ class ModelledAgent(Agent):
 
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
-
-        Args:
-            game: the game.
 
         Raises:
             PokernetsError: it is not heads-up no-limit hold'em.
@@ -69,8 +64,6 @@ class ModelledAgent(Agent):
         """Compute the range of a player who has played by this agent's policy.
 
         Args:
-            betting: the betting state.
-            board: cards on the board.
             seat: seat of the player.
 
         Returns:

@@ -33,7 +33,6 @@ class _CardBlindAgent(Agent):
         """Prepare the bet menu.
 
         Args:
-            name: name of the agent.
             raises: sizes of raises.
         """
         super().__init__(name)

@@ -151,7 +151,6 @@ def cluster_equity(rules: Rules, board: Board, clusters: I32) -> Singles:
     """Compute the mean all-in equity between clusters of hands.
 
     Args:
-        rules: the game.
         board: [B] cards on the board.
         clusters: int32 [H] cluster of each hand.
 
@@ -200,7 +199,6 @@ def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
 
     Args:
         root: the state at the root of the tree.
-        tree: the tree.
 
     Returns:
         L states in the order of the tree's leaf numbers.

@@ -39,7 +39,6 @@ def run(*, game: Rules, log: str, contrasts: Sequence[Sequence[str]], out: str) 
     """Judge every decision after the first round of a match.
 
     Args:
-        game: the game.
         log: log of the match.
         contrasts: pairs of agents to compare.
         out: folder of the reports.
@@ -120,7 +119,6 @@ def action_values(betting: Betting, board: Board, hands: HoleCards) -> dict[int,
     """Compute the worth of each action with all cards known.
 
     Args:
-        betting: the betting state.
         board: [0..5] cards on the board.
         hands: [P] hole cards.
 

@@ -86,7 +86,6 @@ class Arrival:
     """A round of play that ended with betting to come.
 
     Attributes:
-        board: cards on the board.
         end: betting at the end of the round.
         ranges: [P, H] ranges there.
     """
@@ -100,11 +99,7 @@ def arrival(agent: Agent, game: Rules, street: int, odd_raises: float, rng: np.r
     """Let an agent play against itself until a round of a street ends with betting to come.
 
     Args:
-        agent: the agent.
-        game: the game.
-        street: the street.
         odd_raises: share of raises that are replaced by a raise of any size.
-        rng: source of randomness.
     """
     while True:
         deal = HandState.deal(game, rng)
@@ -129,17 +124,12 @@ def arrival(agent: Agent, game: Rules, street: int, odd_raises: float, rng: np.r
 
 
 class Reference:
-    """Rollouts of a blueprint's continuations.
-
-    Attributes:
-        blueprint: the blueprint.
-    """
+    """Rollouts of a blueprint's continuations."""
 
     def __init__(self, blueprint: Blueprint, forms: Biased) -> None:
         """Prepare the continuations.
 
         Args:
-            blueprint: the blueprint.
             forms: biases of the continuations.
         """
         self.blueprint = blueprint
@@ -156,7 +146,6 @@ class Reference:
             player: the player whose hands are valued.
             hands: [n] indices of hands.
             runouts: number of complete boards.
-            rng: source of randomness.
 
         Returns:
             [2, K, n] values in pots, where the first axis is the player who keeps to the blueprint, and [2, K, n]
@@ -185,7 +174,6 @@ def values_of(evaluator: LeafEvaluator, there: Arrival, player: int, hands: I64)
     """Compute the values of hands with an evaluator.
 
     Args:
-        evaluator: the evaluator.
         there: the state.
         player: the player whose hands are valued.
         hands: [n] indices of hands.
@@ -275,13 +263,9 @@ def run(
     Measured states are stored, and a repeated command uses them.
 
     Args:
-        game: the game.
-        agent: the agent.
         evaluators: builders of the evaluators by name.
         blueprint: builder of the blueprint of the reference.
         continuations: biases of the continuations.
-        settings: settings of the sample.
-        cluster: worker processes.
         out: folder of the reports.
 
     Returns:

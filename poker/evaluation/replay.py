@@ -227,7 +227,6 @@ class _Hands:
     """All hands of a log in its order, [n].
 
     Attributes:
-        numbers: numbers of the hands.
         cards: fingerprints of the hole cards.
         chips: chips by name; NaN for players who were not in the hand.
         aivat: luck-adjusted chips by name, if there are estimators.

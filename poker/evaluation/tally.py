@@ -30,11 +30,7 @@ _Amounts = defaultdict[_Money, Decimal]
 
 
 def irregularities(hand: PlayedHand) -> frozenset[str]:
-    """Return the kinds of actions in a hand that the rules of play refuse.
-
-    Args:
-        hand: the hand.
-    """
+    """Return the kinds of actions in a hand that the rules of play refuse."""
     rules = hand.rules
     kinds = {SKIPPED_PLAYER} if hand.skipped_action else set[str]()
     dead = sum(map(sum, rules.forced)) if rules.forced else 0
@@ -77,11 +73,7 @@ class FileTally:
         self._irregularities = Counter[str]()
 
     def add(self, hand: PlayedHand) -> None:
-        """Add a hand.
-
-        Args:
-            hand: the hand.
-        """
+        """Add a hand."""
         self.hands += 1
         self._amounts_differ += hand.amounts_differ
         kinds = irregularities(hand)

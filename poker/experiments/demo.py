@@ -51,7 +51,6 @@ def run(
     """Play both matches as far as no results are stored, read the losses of training, and print the tables.
 
     Args:
-        game: the game.
         agents: specifications of all agents.
         adversary: actions of each local best response, by name.
         answering: names of the agents that play each adversary.
@@ -67,7 +66,6 @@ def run(
         fresh: whether to ignore stored results.
         fallback: agent that answers bets for AIVAT, see `MatchAivat`.
         values: value function of AIVAT, see `MatchAivat`.
-        cluster: worker processes.
         out: folder of the results.
 
     Returns:

@@ -49,7 +49,6 @@ def run(
     """Read the curves of a game, compare them, and write the report.
 
     Args:
-        game: the game.
         curves: folders with curves.
         abstraction: card abstraction of larger games.
         hands: number of hands for each point and run of a larger game.

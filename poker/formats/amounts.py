@@ -32,7 +32,6 @@ def scale_of(amounts: Iterable[Decimal], money: bool = False) -> int:
     """Choose the number of chips per unit of amounts.
 
     Args:
-        amounts: the amounts.
         money: whether the amounts are money.
 
     Returns:
@@ -43,11 +42,7 @@ def scale_of(amounts: Iterable[Decimal], money: bool = False) -> int:
 
 
 def places(value: Decimal) -> int:
-    """Return the number of decimal places without trailing zeros; 0 if the value is not finite.
-
-    Args:
-        value: the value.
-    """
+    """Return the number of decimal places without trailing zeros; 0 if the value is not finite."""
     if not value or not value.is_finite() or value.adjusted() > MOST_DIGITS:
         return 0
     digits = value.as_tuple()

@@ -91,9 +91,6 @@ def text_of(data: bytes) -> str:
 
     The encoding may be UTF-8 or UTF-16, with or without byte order marks, and may change from line to line in joined
     files. Bytes that are not UTF-8 are read as Windows-1252 or Latin-1.
-
-    Args:
-        data: the bytes.
     """
     texts, start, end = list[str](), 0, 0
     for first, last in _narrow_runs(data):
@@ -149,7 +146,6 @@ def format_of(text: str, path: Path | str) -> str:
     """Recognise the format of a text; lines before the first header of a site's hand are ignored.
 
     Args:
-        text: the text.
         path: name of the file, for errors.
 
     Raises:
@@ -225,7 +221,6 @@ def hands_of(
     """Iterate over the hands of a text.
 
     Args:
-        text: the text.
         path: name of the file, for errors.
         game: game of an ACPC log that does not define its own.
         refused: receives the errors of unreadable hands; None to stop at the first one.
@@ -305,7 +300,6 @@ def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:
     Args:
         path: path of the file.
         kind: format to write.
-        hands: the hands.
 
     Returns:
         The number of hands.
@@ -326,7 +320,6 @@ def hand_texts(kind: str, hands: Iterable[PlayedHand]) -> Iterator[str]:
 
     Args:
         kind: format to write.
-        hands: the hands.
 
     Yields:
         The text of each hand.
@@ -349,7 +342,6 @@ def why_unwritable(kind: str, hand: PlayedHand) -> str:
 
     Args:
         kind: format to write.
-        hand: the hand.
 
     Returns:
         The reason why not; empty if it can.

@@ -25,9 +25,6 @@ _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}
 def hand_text(hand: PlayedHand) -> str:
     """Return one hand as a line of JSON, and the blank line that separates hands.
 
-    Args:
-        hand: the hand.
-
     Raises:
         PokernetsError: the format cannot represent the hand.
     """

@@ -34,9 +34,6 @@ GAME_FIELDS = (
 def why_not_written(rules: Rules) -> str:
     """Check that hands of a game can be written.
 
-    Args:
-        rules: the game.
-
     Returns:
         The reason why not; empty if they can.
     """
@@ -57,7 +54,6 @@ def write_phhs(path: Path, hands: Iterable[LoggedHand]) -> None:
 
     Args:
         path: path of the file.
-        hands: the hands.
 
     Raises:
         PokernetsError: the format cannot represent a hand.
@@ -70,9 +66,6 @@ def write_phhs(path: Path, hands: Iterable[LoggedHand]) -> None:
 def phhs_texts(hands: Iterable[LoggedHand]) -> Iterator[str]:
     """Write hands as the text of a .phhs file.
 
-    Args:
-        hands: the hands.
-
     Yields:
         The text of each hand.
     """
@@ -82,9 +75,6 @@ def phhs_texts(hands: Iterable[LoggedHand]) -> Iterator[str]:
 
 def hand_text(hand: LoggedHand) -> str:
     """Return the text of a .phh file with one finished hand.
-
-    Args:
-        hand: the hand.
 
     Raises:
         PokernetsError: the format cannot represent the hand.
@@ -210,7 +200,6 @@ def amount(chips: int, scale: int) -> int | Decimal:
     """Convert chips to units of the currency, with two or more decimals unless they are 0.
 
     Args:
-        chips: the chips.
         scale: chips per unit.
     """
     places = len(str(scale)) - 1
@@ -223,7 +212,6 @@ def amounts(chips: Iterable[int], scale: int) -> list[int | Decimal]:
     """Convert several amounts with `amount`.
 
     Args:
-        chips: the chips.
         scale: chips per unit.
     """
     return [amount(count, scale) for count in chips]

@@ -43,7 +43,6 @@ class HistoryError(PokernetsError):
     Attributes:
         path: the file.
         line: the line, from 1.
-        reason: the reason.
     """
 
     def __init__(self, path: Path | str, line: int, reason: str) -> None:
@@ -52,7 +51,6 @@ class HistoryError(PokernetsError):
         Args:
             path: the file.
             line: the line, from 1.
-            reason: the reason.
         """
         super().__init__(path, line, reason)  # pickle recreates the error from these
         self.path = path
@@ -72,7 +70,6 @@ class LineError(PokernetsError):
 
         Args:
             line: the line, from 1; 0 if unknown.
-            reason: the reason.
         """
         super().__init__(reason)
         self.line = line
@@ -190,9 +187,6 @@ def table_rules(
 def why_not_a_table(game: Rules) -> str:
     """Check that `table_rules` can express a game.
 
-    Args:
-        game: the game.
-
     Returns:
         The reason why not; empty if it can.
     """
@@ -264,7 +258,6 @@ def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
     """Convert a logged hand to a hand played at a table; players who show no cards at the showdown have mucked.
 
     Args:
-        hand: the logged hand.
         line: line of the file on which it begins.
 
     Raises:
@@ -394,7 +387,6 @@ def replay(rules: Rules, betting: Betting) -> Betting | None:
     """Play the same actions by other rules.
 
     Args:
-        rules: the rules.
         betting: the finished betting.
 
     Returns:
@@ -426,11 +418,7 @@ def check_raises(betting: Betting) -> None:
 
 
 def only_check_left(betting: Betting) -> bool:
-    """Return whether the player to act can only check because all others are all-in; sites leave out such checks.
-
-    Args:
-        betting: the betting state.
-    """
+    """Return whether the player to act can only check because all others are all-in; sites leave out such checks."""
     return betting.waiting.bit_count() == 1 and betting.to_call == 0 and not betting.legal().max_raise
 
 
@@ -460,9 +448,6 @@ class Replayer:
     def deal(self, cards: Sequence[int]) -> None:
         """Deal the next cards of the board.
 
-        Args:
-            cards: the cards.
-
         Raises:
             LineError: the board has too many cards for the street.
         """
@@ -478,20 +463,13 @@ class Replayer:
         return self.betting.rules.board_sizes[self.betting.street]
 
     def fold(self, player: int) -> None:
-        """Fold; also out of turn, instead of a free check, or all-in while away, as in hand histories.
-
-        Args:
-            player: the player.
-        """
+        """Fold; also out of turn, instead of a free check, or all-in while away, as in hand histories."""
         if self.betting.committed[player] < self.betting.rules.stacks[player]:
             self._check_board()
         self._apply(player, FOLD)
 
     def check(self, player: int) -> None:
         """Check.
-
-        Args:
-            player: the player.
 
         Raises:
             LineError: there is a bet to call, or it is another player's turn.
@@ -505,7 +483,6 @@ class Replayer:
         """Call.
 
         Args:
-            player: the player.
             chips: the cost of the call in the file; None if unknown.
 
         Raises:
@@ -521,7 +498,6 @@ class Replayer:
         """Bet or raise.
 
         Args:
-            player: the player.
             total: chips that the player has put in on this street after the raise.
 
         Raises:
@@ -531,11 +507,7 @@ class Replayer:
         self._apply(player, total + self.earlier(player))
 
     def earlier(self, player: int) -> int:
-        """Return the chips that a player put in on earlier streets.
-
-        Args:
-            player: the player.
-        """
+        """Return the chips that a player put in on earlier streets."""
         if self.betting.street != self._street:
             self._street, self._earlier = self.betting.street, self.betting.committed
         return self._earlier[player]

@@ -66,9 +66,6 @@ class PublicDecision:
     def before_flop(self, rules: Rules) -> Betting:
         """Return the betting after `line`: at a decision before the flop, else at the start of the flop.
 
-        Args:
-            rules: the game.
-
         Raises:
             IllegalAction: the rules do not allow the line.
             PokernetsError: nobody acts after the line.
@@ -89,9 +86,6 @@ class PublicDecision:
 
         Amounts after the flop are whole big blinds, as if the pot were whole too.
 
-        Args:
-            rules: the game.
-
         Raises:
             IllegalAction: the rules do not allow the actions.
             PokernetsError: nobody acts after the line.
@@ -107,7 +101,6 @@ def chips(betting: Betting, amount: float) -> int:
     """Return the legal action nearest to an amount of a decision.
 
     Args:
-        betting: the betting state.
         amount: FOLD, CALL, a total in big blinds or ALL_IN.
     """
     legal = betting.legal()
@@ -119,19 +112,12 @@ def chips(betting: Betting, amount: float) -> int:
 
 
 def is_card(word: str) -> bool:
-    """Return whether one of a decision's `words` deals a card.
-
-    Args:
-        word: the word.
-    """
+    """Return whether one of a decision's `words` deals a card."""
     return len(word) == 2 and word[1] in "cdhs"
 
 
 def amount_of(text: str) -> float:
     """Return the action of a text such as `fold`, `check`, `2.5bb`, `Bet 3`, `raise8` or `allin`.
-
-    Args:
-        text: the text.
 
     Raises:
         PokernetsError: the text is not an action.

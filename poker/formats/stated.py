@@ -51,8 +51,6 @@ class Event(NamedTuple):
     """An event on a line.
 
     Attributes:
-        line: number of the line.
-        kind: kind of the event.
         player: name of the player; empty for none.
         chips: amounts in chips.
         cards: cards shown or dealt.
@@ -142,7 +140,6 @@ class StatedHand:
 
         Args:
             name: name of the player.
-            cards: the cards.
 
         Raises:
             PokernetsError: they are not two cards, or differ from the cards recorded before.
@@ -155,9 +152,6 @@ class StatedHand:
 
 def played(hand: StatedHand) -> PlayedHand:
     """Play the hand by the rules of the table.
-
-    Args:
-        hand: the hand.
 
     Raises:
         LineError: an amount, an action or a card does not fit.

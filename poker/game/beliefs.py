@@ -15,9 +15,6 @@ from poker.kernels.types import Board, Ranges, Singles
 def start_ranges(rules: Rules) -> Ranges:
     """Return the ranges before the first action, in which every hand is equally likely.
 
-    Args:
-        rules: the game.
-
     Returns:
         float32 [P, H] uniform ranges; each row sums to 1.
     """

@@ -75,7 +75,6 @@ class Betting:
     player i.
 
     Attributes:
-        rules: the game.
         street: current street, 0 before the flop.
         committed: [P] chips that each player has put in during the hand, blinds included.
         folded: [P] whether each player has folded.
@@ -100,11 +99,7 @@ class Betting:
 
     @classmethod
     def start(cls, rules: Rules) -> "Betting":
-        """Return the state after the blinds, before the first action.
-
-        Args:
-            rules: the game.
-        """
+        """Return the state after the blinds, before the first action."""
         committed = tuple(map(min, rules.blinds, rules.stacks))
         return cls._open_street(rules, 0, committed, (False,) * rules.num_players, ((),), ((),))
 
@@ -115,7 +110,6 @@ class Betting:
         This is the root of a subgame with a given pot.
 
         Args:
-            rules: the game.
             street: the street that begins.
             committed: [P] chips that each player has put in before it.
 
@@ -452,7 +446,6 @@ class Betting:
         """Play an ACPC betting string from the start of the hand.
 
         Args:
-            rules: the game.
             text: the betting string. Separators after the last action may be missing.
 
         Raises:

@@ -105,7 +105,6 @@ class CanonicalBoard(NamedTuple):
     `Rules.ordered_board` to keep the dealt suits or for another game.
 
     Attributes:
-        cards: the board.
         renaming: row of `CARD_PERMUTATION` that maps dealt suits to the board's suits; row 0 changes no suit.
     """
 
@@ -183,9 +182,6 @@ class CardSpace:
     def live(self, board: Iterable[int]) -> NDArray[np.bool_]:
         """Return which hands share no card with the board.
 
-        Args:
-            board: board cards.
-
         Returns:
             bool [H].
         """
@@ -201,9 +197,6 @@ class CardSpace:
 
     def possible(self, board: Iterable[int]) -> NDArray[np.bool_]:
         """Return which pairs of hands share no card with each other or the board.
-
-        Args:
-            board: board cards.
 
         Returns:
             bool [H, H].

@@ -61,7 +61,6 @@ class HandState:
         """Return a hand before the first action.
 
         Args:
-            rules: the game.
             hole_cards: [P] cards of each player; empty for hidden hands.
             runout: the known board cards, at most the whole board.
 
@@ -95,10 +94,6 @@ class HandState:
         """Deal all cards of a new hand at random.
 
         The draws do not depend on the betting that follows.
-
-        Args:
-            rules: the game.
-            rng: source of randomness.
         """
         hole = rules.num_hole_cards
         count = rules.num_players * hole + rules.total_board_cards
@@ -325,9 +320,7 @@ def showdown_ranks(rules: Rules, hands: Sequence[Cards], board: Cards) -> list[i
     With fewer than five cards only pairs and high cards count.
 
     Args:
-        rules: the game.
         hands: cards of each hand.
-        board: the board cards.
 
     Returns:
         One rank per hand; higher wins.

@@ -45,7 +45,6 @@ def nearest_centres(points: F32, weights: I64, count: int, steps: int) -> I64:
         points: float32 [d, n] points.
         weights: int64 [n] weights of the points.
         count: number of centres.
-        steps: number of steps.
 
     Returns:
         int64 [n] nearest centre of each point.

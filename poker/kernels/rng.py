@@ -16,7 +16,6 @@ def streams(seed: int | np.random.SeedSequence, n: int) -> U64:
     """Return independent random states.
 
     Args:
-        seed: the seed.
         n: number of streams.
 
     Returns:

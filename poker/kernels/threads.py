@@ -18,7 +18,6 @@ def over_rows(kernel: Callable[..., None], rows: int, *arguments: Any) -> None:
 
     Args:
         kernel: the kernel; it processes rows first..last - 1.
-        rows: number of rows.
         *arguments: further arguments of the kernel.
     """
     given = [x.copy() if isinstance(x, np.ndarray) and not x.flags.writeable else x for x in arguments]

@@ -76,7 +76,6 @@ class Constant:
 
         Args:
             context: the decision.
-            action_class: class of the action.
         """
 
     def forget(self) -> None:
@@ -137,7 +136,6 @@ class ContextCounts:
 
         Args:
             context: the decision.
-            action_class: class of the action.
         """
         self._prior.update(context, action_class)
         self.counts.setdefault(self._key(context), np.zeros(NUM_CLASSES))[action_class] += 1
@@ -217,7 +215,6 @@ class BestOf:
 
         Args:
             context: the decision.
-            action_class: class of the action.
         """
         hits = self._hits.setdefault(context.player, np.zeros(len(self._predictors)))
         hits *= _HITS_DECAY

@@ -183,7 +183,6 @@ class Habits:
         """Return frequencies on the streets to come, and the confidence in them.
 
         Args:
-            rules: the game.
             street: the current street.
 
         Returns:
@@ -249,7 +248,6 @@ def _by_hand(bins: NDArray[np.int16], context: SpotKey, frequencies: Floats, wei
 
     Args:
         bins: [B, H] strength class of each hand.
-        context: the spot.
         frequencies: [B, 3] frequencies of fold, call and raise.
         weights: [B, H] range.
         shape: how actions depend on hands.

@@ -37,7 +37,6 @@ def by_strength(rules: Rules, boards: Sequence[Board], people: bool = False) -> 
     """Sort the hands on each board into `BINS` classes of strength.
 
     Args:
-        rules: the game.
         boards: B boards.
         people: rank hands against strong hands, as people do, instead of against any hand.
 
@@ -65,8 +64,6 @@ def weaker_hands(rules: Rules, board: Board, against: Bools | None = None) -> Fl
     A hand is weaker if it wins fewer showdowns, on average over the cards to come, against a random hand.
 
     Args:
-        rules: the game.
-        board: cards on the board.
         against: [H] hands that the random hand is drawn from; None for all hands.
 
     Returns:

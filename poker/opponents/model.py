@@ -110,7 +110,6 @@ class Prior:
         """Return the frequencies of the player to act.
 
         Args:
-            betting: the betting state.
             boards: B boards.
 
         Returns:
@@ -145,7 +144,6 @@ class OpponentModel(Protocol):
         """Return the probabilities of actions for every hand, and the confidence in them.
 
         Args:
-            betting: the betting state.
             boards: B boards.
             actions: A actions.
             weights: [B, H] range of the player to act, up to a factor, if the opponent plays by this model.
@@ -158,7 +156,6 @@ class OpponentModel(Protocol):
         """Return frequencies on the streets to come, and the confidence in them.
 
         Args:
-            rules: the game.
             street: the current street.
 
         Returns:
@@ -193,7 +190,6 @@ def context_of(betting: Betting, board: Board, player: str) -> Context:
     """Return the context of the player to act.
 
     Args:
-        betting: the betting state.
         board: [0..5] cards on the board.
         player: name of the player.
     """

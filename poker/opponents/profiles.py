@@ -35,7 +35,6 @@ class Profile:
     """Statistics of one player.
 
     Attributes:
-        hands: number of hands.
         did: number of opportunities taken, by measure. For AF, bets and raises after the flop.
         opportunities: number of opportunities, by measure. For AF, calls after the flop.
     """
@@ -48,27 +47,19 @@ class Profile:
         """Count one opportunity of a measure.
 
         Args:
-            measure: the measure.
             did: whether the player took it.
         """
         self.opportunities[measure] += 1
         self.did[measure] += did
 
     def share(self, measure: str) -> float | None:
-        """Return the share of opportunities taken, or for AF raises over calls; None without an opportunity.
-
-        Args:
-            measure: the measure.
-        """
+        """Return the share of opportunities taken, or for AF raises over calls; None without an opportunity."""
         of = self.opportunities[measure]
         return self.did[measure] / of if of else None
 
 
 def profiles(hands: Iterable[PlayedHand]) -> dict[str, Profile]:
     """Compute the profile of each player.
-
-    Args:
-        hands: the hands.
 
     Returns:
         Profiles by name, players with most hands first.

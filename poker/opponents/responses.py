@@ -58,7 +58,6 @@ def likelihood(
         bets_to_call: 0, 1 or 2.
         quantile: [1326] share of weaker hands; negative for impossible hands.
         habits: [3] frequencies of fold, call and raise.
-        action_class: class of the action.
         table: [1326] weight table of the range that acts with these habits. None for a usual range.
 
     Returns:

@@ -88,7 +88,6 @@ class Incident:
 
     Attributes:
         agent: label of the agent.
-        hand: number of the hand.
         betting: betting before the decision.
         error: the error in one line.
         trace: traceback of the error.
@@ -109,9 +108,7 @@ class AbsentAgent(Agent):
     """A substitute for an agent that could not be built or reset: it checks or folds, and every hand reports the error.
 
     Args:
-        name: name of the agent.
         what: what failed, such as `built`.
-        error: the error.
     """
 
     def __init__(self, name: str, what: str, error: Exception) -> None:
@@ -141,7 +138,6 @@ class Guarded(Agent):
     """An agent that checks or folds when it fails.
 
     Attributes:
-        agent: the agent.
         label: its name in the line-up.
         entry: its index in the line-up.
         incidents: list that receives failures.

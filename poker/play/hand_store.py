@@ -56,7 +56,6 @@ def export(rules: Rules, counted: Mapping[Path, Counted], console: Console) -> N
     """Write `<log>.counted.json`, and `<log>.phhs` with all hands of the log if the game has that format.
 
     Args:
-        rules: the game.
         counted: the part of each log that counts.
         console: console for progress.
     """
@@ -69,8 +68,6 @@ def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
     """Write `<log>.phhs` for each log, hand by hand, so that long logs need no more memory.
 
     Args:
-        rules: the game.
-        logs: the logs.
         console: console for progress, and for the reason if the game has no such format.
     """
     why_not = why_not_written(rules)
@@ -114,7 +111,6 @@ class HandStore:
     Args:
         folder: folder of the logs.
         rotation: the deals and seatings.
-        lineup: the line-up.
         settings: settings of each agent.
         aivat: whether hands need AIVAT estimates.
         values: settings of the value function, if it is not the default.
@@ -186,12 +182,7 @@ class HandStore:
         self._estimates.replace([[number, *row] for number, row in sorted(self._estimate_of().items())])
 
     def add(self, session: int, record: SessionRecord) -> None:
-        """Append the hands of a session in one write, and record the commit in it.
-
-        Args:
-            session: number of the session.
-            record: the session.
-        """
+        """Append the hands of a session in one write, and record the commit in it."""
         record.commit = self._commit
         self._commits.append([[session, session, record.commit]])
         self._failures.append([vars(incident) for incident in record.incidents])

@@ -32,7 +32,6 @@ class AgentSpec:
     """An agent that the processes of a match build by themselves.
 
     Attributes:
-        name: name of the agent.
         factory: picklable function that builds it.
         settings: its settings, for the record.
         sources: artifacts that the settings name, with their fingerprints when the command started.
@@ -133,7 +132,6 @@ class Rotation:
     """The deals and seatings that every line-up plays.
 
     Attributes:
-        rules: the game.
         seed: seed of the cards and agents.
         session: deals in a session.
     """
@@ -182,7 +180,6 @@ def line_ups(game: Rules, names: Sequence[str], wanted: Sequence[Sequence[str]] 
     """Return the line-ups of a match, after checking them.
 
     Args:
-        game: the game.
         names: names of the agents.
         wanted: the line-ups. None gives all pairs heads-up, and otherwise one line-up of the agents in their order,
             repeated until the table is full.

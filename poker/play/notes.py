@@ -26,8 +26,6 @@ def append_note(path: Path, hand: int, player: int, betting: str, policy: Policy
 
     Args:
         path: file of the notes.
-        hand: number of the hand.
-        player: the player.
         betting: betting before the decision.
         policy: (actions [A], probabilities [H, A]); None if the player failed.
     """

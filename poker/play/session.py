@@ -93,10 +93,8 @@ def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[A
 
     Args:
         rotation: the deals and seatings.
-        lineup: the line-up.
         agents: lists of agents by entry. One list plays the seatings in turn, each from the first deal to the last. A
             list for each seating plays all seatings of a deal in a row. The record is the same.
-        session: number of the session.
     """
     places = range(len(rotation.seatings))
     played: list[_Seating] = []
@@ -130,7 +128,6 @@ def play_at_tables(
     Args:
         rotation: the deals and seatings.
         tasks: line-ups and sessions, taken as tables become free.
-        tables: number of tables.
         sit: function from a line-up and a table to its agents by entry.
 
     Yields:

@@ -121,7 +121,6 @@ def play_all(
     Args:
         worker: plays the sessions.
         tasks: line-ups and sessions.
-        cluster: the processes.
         wanted: a task is left out if this is False when its turn comes.
     """
     waiting, seconds = deque(tasks), 0.0

@@ -33,7 +33,6 @@ class Series:
     """Results of independent units by one or two measures.
 
     Attributes:
-        name: name of the series.
         units: [n] results by the better measure.
         behind: [n] results by the other measure, drawn behind in grey.
         error: probability that an interval misses the true mean.
@@ -50,7 +49,6 @@ class Curve:
     """Results along several clocks, such as time and iterations.
 
     Attributes:
-        name: name of the curve.
         clocks: [n] readings of each clock, by name.
         results: n results.
     """
@@ -108,7 +106,6 @@ def intervals_and_means(title: str, unit: str, count: str, series: Sequence[Seri
         title: title of the figure.
         unit: unit of the results.
         count: name of the units that are counted.
-        series: the series.
         measures: which measure is in front and which behind.
     """
     figure = _figure(12, max(3.5, 0.45 * len(series) + 1.5), title)

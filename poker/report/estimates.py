@@ -61,7 +61,6 @@ class Estimate:
     are all equal.
 
     Attributes:
-        mean: the mean.
         half_width: half the length of the interval; inf if it is unknown.
         sd: standard deviation of a unit; inf for n < 2.
         n: number of units.
@@ -138,11 +137,7 @@ class Estimate:
 
 
 def exact(value: float) -> Estimate:
-    """Return a value without an interval as an estimate.
-
-    Args:
-        value: the value.
-    """
+    """Return a value without an interval as an estimate."""
     return Estimate(value, math.inf, math.inf, 1)
 
 

@@ -37,7 +37,6 @@ class Table:
 
     Attributes:
         columns: headings of the columns.
-        rows: the rows.
         heading: heading of the section on the page.
         note: text below the table.
         console: whether the console shows the table too; the page always does.
@@ -68,9 +67,6 @@ class Table:
 
         Numbers are never cut. Headings and words are folded if there is little room. A table that needs more than the
         console's width is printed at its own width.
-
-        Args:
-            console: the console.
         """
         cells, is_text = self.cells, self.is_text
         longest = [max(map(cell_len, column)) for column in zip(self.columns, *cells, strict=True)]
@@ -100,7 +96,6 @@ class Text:
     """A paragraph.
 
     Attributes:
-        text: the text.
         heading: heading of the section on the page.
         style: style on the console, such as `red`.
         console: whether the console shows the text too; the page always does.
@@ -112,11 +107,7 @@ class Text:
     console: bool = True
 
     def print(self, console: Console) -> None:
-        """Print the paragraph.
-
-        Args:
-            console: the console.
-        """
+        """Print the paragraph."""
         console.print(escape(self.text), style=self.style or None, soft_wrap=True, highlight=False)
 
 

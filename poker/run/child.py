@@ -51,7 +51,6 @@ class Child:
 
         Args:
             method: name of the method.
-            arguments: its arguments.
 
         Raises:
             PokernetsError: as raised by the object or by `build`.

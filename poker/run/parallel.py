@@ -153,7 +153,6 @@ def process_pool(
     """Make an executor of new processes.
 
     Args:
-        processes: number of processes.
         initializer: function that each process calls first.
         arguments: arguments of `initializer`.
 
@@ -242,7 +241,6 @@ def print_cost(
     Args:
         what: the job and its result.
         cpu_seconds: CPU seconds of all its work.
-        tasks: number of tasks.
         cluster: the cluster that runs them.
         megabytes: size of the result on disk.
         task_megabytes: memory of a task in addition to the memory of this process, which has loaded the job's inputs.

@@ -53,7 +53,6 @@ def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]],
     """Run searches of one agent, solving their pending requests together and each only once.
 
     Args:
-        searches: the searches.
         solve: function from requests to their solutions.
 
     Returns:
@@ -80,7 +79,6 @@ def alone(search: Search[T], solve: RoundSolver) -> T:
     """Run a search with one solve at a time and return its result.
 
     Args:
-        search: the search.
         solve: function from a request to its solution.
     """
     return together([search], lambda requests: [solve(request) for request in requests])[0]
@@ -91,7 +89,6 @@ class Belief:
     """Both ranges at a state of the hand.
 
     Attributes:
-        betting: the state.
         ranges: [2, H] ranges of both players.
         solution: solution of the round; None if the round is unsolved.
         answered: whether the solution was made after the actions that led here, so that it includes the decision at
@@ -144,7 +141,6 @@ class NestedSearch:
     `exploit` may be changed between hands; solutions from an earlier setting are found again when that setting returns.
 
     Args:
-        rules: the game.
         searcher: the player.
         solve: solves one round.
         opponent_noise: share of the opponent's actions that is random (`poker.game.beliefs.observe_action`).
@@ -208,8 +204,6 @@ class NestedSearch:
 
         Args:
             betting: state where the searcher acts.
-            board: cards of the board.
-            hand: the hand.
 
         Returns:
             float32 [A] from a solve in which the searcher may have the hand; None if `policy` includes the hand.
@@ -247,7 +241,6 @@ class NestedSearch:
         """Compute both ranges at a state from the public history.
 
         Args:
-            betting: the state.
             board: cards of the board, canonical.
 
         Returns:
@@ -262,7 +255,6 @@ class NestedSearch:
 
         Args:
             betting: state of the decision.
-            board: cards of the board.
             raises: raises that the decision must include.
         """
         return alone(self._solution(betting, board, raises), self._solve_round)
@@ -274,7 +266,6 @@ class NestedSearch:
 
         Args:
             end: betting at the end of the hand.
-            board: cards of the board.
         """
         turns = list(end.turns())
         if not all(actor == past.to_act and past.legal().allows(action) for past, actor, action in turns):

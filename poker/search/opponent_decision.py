@@ -64,7 +64,6 @@ class Believed:
             search: the searcher's search.
             own: the opponent's own search, which gives `weights`.
             betting: state of the decision.
-            board: cards of the board.
             players: the two players that are left.
         """
         belief, reach = search.belief(betting, board), own.belief(betting, board).reach
@@ -116,8 +115,6 @@ def every_hand(ranges: Ranges, player: int, board: Board) -> Ranges:
 
     Args:
         ranges: [2, H] ranges.
-        player: the player.
-        board: cards of the board.
 
     Returns:
         [2, H] ranges.
@@ -188,7 +185,6 @@ def solved_decision(
     """Read a decision out of a solver.
 
     Args:
-        solver: the solver.
         believed: the beliefs.
         board: the board in canonical and in real suits.
         limit: exploitability in pots that the solve should reach; None for any.

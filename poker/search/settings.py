@@ -17,7 +17,6 @@ class SearchSettings:
         name: name of the settings in reports.
         menu: bets of the round that is being played.
         ahead: bets of later rounds within its solve.
-        solver: settings of the solver.
         opponent_noise: share of the opponent's actions that is random (`poker.game.beliefs.observe_action`).
         remembered_states: number of cached states of each street.
         safety: how later solves are kept from conceding more than earlier ones (`poker.solve.safety`).

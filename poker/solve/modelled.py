@@ -114,7 +114,6 @@ class Modelled:
 
         Args:
             betting: betting before the action.
-            board: cards of the board.
             actions: the A legal actions of the solution.
             action: the action taken.
             free: [H] probability of `action` in the free part.
@@ -139,7 +138,6 @@ class Modelled:
         """Compute the reach of the modelled part in a game, as `VectorSolver.restrict` needs it.
 
         Args:
-            game: the game.
             root: betting at its root.
             player: the modelled player.
 
@@ -168,7 +166,6 @@ class Exploit:
 
     Attributes:
         p: share of the opponent's hands that play by the model from the start of a hand; 0 searches without a model.
-        model: the model of the opponent.
         by_confidence: whether p is scaled by the model's confidence and `trust`; otherwise the model counts as certain.
         continuations: mixes the continuations at depth limits. If it is None, or the number of continuations differs,
             the modelled part is free beyond the limit.
@@ -220,7 +217,6 @@ class Exploit:
         """Return how the modelled part chooses among continuations.
 
         Args:
-            rules: the game.
             street: street at whose end the choice is made.
             count: number of continuations K.
 

@@ -63,7 +63,6 @@ def with_hand(ranges: Ranges, player: int, hand: int) -> Ranges:
     Args:
         ranges: [2, H] ranges.
         player: the searcher.
-        hand: the hand.
 
     Returns:
         [2, H] ranges.
@@ -77,7 +76,6 @@ def evened(board: Board, ranges: Ranges, alternatives: Singles | None) -> tuple[
     """Average ranges and alternatives over hands that are equal up to suits.
 
     Args:
-        board: cards of the board.
         ranges: [2, H] ranges.
         alternatives: [H] values of the opponent, or None.
 

@@ -81,8 +81,6 @@ class RoundValues:
     """Values of one player's hands in a solution of a round.
 
     Attributes:
-        rules: the game.
-        player: the player.
         values: [H] chips of the whole hand at the states of the round, including its ends, by the actions since the
             root; NaN for hands that the solve left out.
         starts: the values on each next card, if the solve includes the next deal.
@@ -209,10 +207,6 @@ class DecisionValues:
 
     def dealt(self, action: int, card: int) -> Floats | None:
         """Return the values with a card dealt after an action that ended the round.
-
-        Args:
-            action: the action.
-            card: the card.
 
         Returns:
             float64 [H] chips; None if the solve stopped before the deal.

@@ -37,7 +37,6 @@ class DepthLimitedSolver:
         menu: bets of the round that is being played.
         ahead: bets of later rounds within the solve; these rounds are solved again with `menu` when they are reached.
         leaves: leaf evaluators of the depth limit by street; other streets are solved to the end.
-        settings: settings of the solver.
         safety: how solves are made safe.
         clock: time limits; None for none.
         against_model: leaf evaluators of solves with a modelled part; None for `leaves`.
@@ -110,7 +109,6 @@ class DepthLimitedSolver:
         """Solve a request and return the solver.
 
         Args:
-            request: the request.
             every_hand: whether to include unlikely hands.
             patience: factor on the iterations, if there is an exploitability to reach.
         """

@@ -132,7 +132,6 @@ class SolverSettings:
         """Return the limits of a solve that starts on `street`.
 
         Args:
-            street: the street.
             seconds: seconds of the solve, instead of iterations; None for no limit.
             patience: factor on the iterations.
         """
@@ -145,7 +144,6 @@ class Request(NamedTuple):
 
     Attributes:
         root: state at the root.
-        board: cards of the board.
         ranges: [2, H] ranges of both players.
         searcher: the player who searches.
         at_root: raises that the root must offer in addition to the menu.

@@ -49,8 +49,6 @@ class Blueprint:
     """An average strategy over a betting tree and card buckets.
 
     Attributes:
-        tree: the betting tree.
-        cards: the card buckets.
         sampling: placement of infosets in `strategy`.
         strategy: uint8, uint16 or float32 [entries] action weights; infoset (node, bucket) begins at `sampling.starts`.
         bias: [3] multipliers of the probabilities by class of action before they are renormalised; all 1 for the
@@ -217,8 +215,6 @@ def blueprint_from(tree: BettingTree, cards: Buckets, average: Callable[[int], S
     """Store a strategy as a blueprint.
 
     Args:
-        tree: the betting tree.
-        cards: the card buckets.
         average: function from a betting node to its strategy [B, A].
         bits: 8, 16 or 32 bits per probability.
 
@@ -237,8 +233,6 @@ def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None
     """Return the policy that always checks or calls.
 
     Args:
-        tree: the betting tree.
-        cards: the card buckets.
         sampling: sampling tree of `tree`, if it exists already.
     """
     sampling = sampling or sampling_tree(tree, cards.num_buckets)
@@ -299,8 +293,6 @@ def save_strategy(
     Args:
         path: directory of the artifact.
         strategy: [entries] action weights.
-        cards: the card buckets.
-        rules: the game.
         tree: the betting tree; None if `build_tree` can derive it from the rules alone.
         config: settings that produced the strategy.
         counts: counts such as the training time.

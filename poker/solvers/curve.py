@@ -146,7 +146,6 @@ def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, RunGroup]:
     If a solver ran with several settings, the names include the settings that differ.
 
     Args:
-        game: the game.
         folders: directories to search.
 
     Returns:

@@ -26,7 +26,6 @@ class ExactSolver:
     """A blueprint trainer that runs CFR without sampling.
 
     Attributes:
-        tree: the betting tree.
         sampling: placement of infosets in the blueprint.
         visits: number of (hand, action) updates so far.
     """
@@ -49,7 +48,6 @@ class ExactSolver:
             dealer: unused, because nothing is sampled.
             algorithm: a name in `poker.solvers.vector.schedules`.
             options: parameters of the algorithm.
-            threads: number of threads.
 
         Raises:
             PokernetsError: the game is too large or the algorithm is unknown.

@@ -31,7 +31,6 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
     Args:
         first: the blueprint whose winnings are returned.
         second: its opponent, on the same tree and abstraction.
-        dealer: source of deals.
         hands: number of hands, rounded up to whole deals.
         seed: seed of deals and actions.
 

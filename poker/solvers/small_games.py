@@ -23,10 +23,6 @@ Average = Callable[[int], Singles]
 def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
     """Return a function that measures a strategy exactly.
 
-    Args:
-        tree: the betting tree.
-        cards: the card buckets.
-
     Returns:
         A function from a strategy to its measures. They are `nash_conv` and `game_value` of player 0 in chips per hand,
         and `mse` in Kuhn poker. The result is empty for large games and for games with board cards on the first street.
@@ -49,8 +45,6 @@ def strategy_value(tree: BettingTree, cards: Buckets, average: Average) -> Profi
     """Compute the exact values of a strategy of all players and of best responses to it.
 
     Args:
-        tree: the betting tree.
-        cards: the card buckets.
         average: function from a betting node to its strategy [B, A].
     """
     rows = lru_cache(maxsize=None)(average)
@@ -97,9 +91,6 @@ def solve_and_measure(solver: Solver, tree: BettingTree, cards: Buckets, stops: 
     """Run a solver and measure it at several numbers of iterations.
 
     Args:
-        solver: the solver.
-        tree: the betting tree.
-        cards: the card buckets.
         stops: total iterations at which to measure, ascending.
 
     Yields:

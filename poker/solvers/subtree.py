@@ -55,7 +55,6 @@ def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> 
     """Collect the nodes below a betting node in breadth-first order.
 
     Args:
-        blueprint: the blueprint.
         node: betting node at the root.
         last_street: last street to include; None for all.
     """

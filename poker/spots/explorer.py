@@ -44,7 +44,6 @@ class Solve:
     `course` gets an entry with every measurement of exploitability. `state` and `problem` report how the solve ended.
 
     Args:
-        spot: the spot.
         budget: limits of the solve.
         wanted: called while the tree is built; False stops the construction.
     """

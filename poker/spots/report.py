@@ -115,7 +115,6 @@ def prepare(spot: Spot, budget: Budget, wanted: Callable[[], bool] = lambda: Tru
     """Build the game and the solver of a spot and estimate the cost of the solve.
 
     Args:
-        spot: the spot.
         budget: limits of the solve.
         wanted: called while the tree is built; False stops the construction.
 
@@ -146,8 +145,6 @@ def write_results(
     """Write the solution and the report of a solved spot.
 
     Args:
-        read: the spot.
-        solver: its solver.
         done: the last measurement of exploitability.
         seconds: seconds that the solve took.
         course: (iterations, exploitability in percent of the pot) of all measurements.

@@ -58,9 +58,7 @@ class NodeView:
     """A decision of a solved game.
 
     Attributes:
-        node: number of the node.
         player: the player to act.
-        board: cards of the board.
         actions: names of the actions.
         strategy: probabilities [H, A] of the actions.
     """
@@ -77,7 +75,6 @@ class Solution:
     """A solved game.
 
     Attributes:
-        spot: the spot.
         game: the game that was solved.
         rows: float16 [entries] average strategy, in the order of `game`.
         metrics: numbers such as the exploitability in chips.
@@ -107,7 +104,6 @@ class Solution:
 
         Args:
             node: a decision node.
-            board: cards of the board.
 
         Returns:
             float32 [H, A] probabilities; 0 for hands that the player cannot have.
@@ -120,8 +116,6 @@ def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: d
 
     Args:
         path: folder of the artifact.
-        spot: the spot.
-        solver: its solver.
         metrics: numbers to store, such as the exploitability.
     """
     rows = solver.normalised_average(np.float16)
@@ -154,7 +148,6 @@ def action_name(tree: BettingTree, node: int, child: int) -> str:
     """Return `check`, `call`, `fold`, `bet120`, `raise300` or `allin300`; numbers are totals of the street.
 
     Args:
-        tree: the betting tree.
         node: a decision node.
         child: the node after the action.
     """
@@ -172,7 +165,6 @@ def find_child(tree: BettingTree, node: int, word: str, words: str) -> int:
     """Return the child node that a word names.
 
     Args:
-        tree: the betting tree.
         node: a decision node.
         word: the action, as in `action_name`; `allin` without a number names the all-in.
         words: the whole sequence, for the error message.
@@ -192,7 +184,6 @@ def find_node(tree: BettingTree, board: tuple[int, ...], words: str) -> tuple[in
     """Return the decision after a sequence of words, and its board.
 
     Args:
-        tree: the betting tree.
         board: board at the root.
         words: actions and cards, separated by spaces.
 

@@ -22,8 +22,6 @@ class SolvedSpot:
     """A solved spot.
 
     Attributes:
-        spot: the spot.
-        solver: its solver.
         exploitability: exploitability in chips.
         ev: EV in chips of the players out of position and in position.
     """

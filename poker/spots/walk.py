@@ -38,7 +38,6 @@ class NextCard:
     """A next card with both players' mean values.
 
     Attributes:
-        card: the card.
         ev: mean EV of OOP and IP in chips; NaN where a player has no hand with this card.
         equity: mean equity of OOP and IP as shares of the pot; NaN likewise.
     """
@@ -54,7 +53,6 @@ class View:
 
     Attributes:
         words: actions and cards that lead here.
-        board: cards of the board.
         pot: chips in the pot.
         behind: chips that a player has left.
         player: the player to act; None if a card is dealt next or the hand is over.
@@ -131,7 +129,6 @@ class Walk:
     """Views of a solution by words, as in `Solution.node`; words may deal cards and lead to any street.
 
     Args:
-        spot: the spot.
         solver: its solver, after the solve.
     """
 
@@ -317,7 +314,6 @@ def arriving(solver: VectorSolver, node: int) -> Floats:
     """Return the ranges with which both players arrive at a node of the first street.
 
     Args:
-        solver: a solver.
         node: a node of its first street.
 
     Returns:

@@ -91,7 +91,6 @@ class Artifact:
 
     Attributes:
         path: folder of the artifact.
-        kind: kind of the artifact.
         config: settings that it was made with.
         made_from: fingerprints of its sources by role.
         counts: counts, such as rows or seconds.
@@ -121,7 +120,6 @@ class Artifact:
         """Return an array after checking its shape, type and values.
 
         Args:
-            name: name of the array.
             shape: expected shape, None for an axis of any length; None accepts any shape.
             dtypes: accepted types; empty accepts any.
             within: (low, high) for arrays of indexes, low <= value < high.
@@ -252,7 +250,6 @@ def write_artifact(
 
     Args:
         path: folder of the artifact.
-        kind: kind of the artifact.
         config: settings, as JSON values.
         arrays: arrays of any shape by name; each is written to its own `.npy` file.
         files: contents of further files by name.

@@ -48,7 +48,6 @@ class BettingTree:
     """A public betting tree as read-only arrays over its N nodes.
 
     Attributes:
-        rules: the game.
         kind: int8 [N] the `Kind` of each node.
         player: int8 [N] the player who acts at DECISION, CHOICE and GADGET nodes, -1 elsewhere.
         street: int8 [N] the street; for STREET, CHOICE and LEAF nodes the round that ended.
@@ -181,7 +180,6 @@ class BettingTree:
         """Return the betting state at a node.
 
         Args:
-            node: the node.
             root: the betting state at the root of the tree; None for the start of the hand.
         """
         betting = Betting.start(self.rules) if root is None else root

@@ -34,7 +34,6 @@ def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
     """Build the whole tree of a limit game for which `is_covered` is true.
 
     Args:
-        rules: the game.
         max_nodes: largest number of nodes.
 
     Raises:

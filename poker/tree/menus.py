@@ -155,7 +155,6 @@ class BetMenu:
         """Return this menu with a raise added in one state.
 
         Args:
-            betting: the state.
             total: the raise-to total in chips.
         """
         text = betting.text()
@@ -186,7 +185,6 @@ class BetMenu:
         """Return the legal raise-to totals offered to the player to act, in ascending order.
 
         Args:
-            betting: the state.
             dead: chips in the pot besides the committed ones.
             base: the highest total at the start of the street; None to compute it from the betting.
 

@@ -32,7 +32,6 @@ class HistoryTranslator:
         """Prepare the translation for one tree.
 
         Args:
-            tree: the tree.
             seed: seed of the hash that draws between two sizes; None for a random seed.
         """
         self._tree = tree

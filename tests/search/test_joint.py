@@ -161,7 +161,7 @@ def test_one_solve_of_the_other_player_serves_every_action_of_the_menu() -> None
     assert len(rounds.requests) == 2
 
 
-def test_ranges_of_both_players_hold_the_same_share_of_random_actions() -> None:
+def test_ranges_of_both_players_contain_the_same_share_of_random_actions() -> None:
     search, _ = joint_search(noise=0.03)
     line, ranges = Betting.parse(RULES, "r200c/"), start_ranges(RULES)
     for state, player, action in line.turns():

@@ -92,7 +92,7 @@ def test_nobody_bluffs_a_player_who_never_folds() -> None:
     np.testing.assert_array_equal(certain.probs, exploiting.probs)
 
 
-def test_safe_solves_concede_to_the_free_part_what_they_did() -> None:
+def test_safe_solves_concede_the_same_values_to_the_free_part() -> None:
     """The free part's alternative is below any hand's value, so nearly all of it stays in; the modelled part always."""
     share = np.full(RULES.num_hands, 0.95)
     safe = first_policy(Modelled(Exploit(1.0, CALLER), share), "resolve", concede=-1000.0)

@@ -111,7 +111,6 @@ class UniversalPoker:
         """Convert our action to OpenSpiel's.
 
         Args:
-            betting: the betting state.
             action: FOLD, CALL or a raise-to total.
         """
         if action in (FOLD, CALL):
@@ -122,7 +121,6 @@ class UniversalPoker:
         """Convert OpenSpiel's action to ours.
 
         Args:
-            betting: the betting state.
             action: OpenSpiel's action.
         """
         if action in (_FOLDS, _CALLS):
@@ -142,8 +140,6 @@ class OpenSpielAgent(Agent):
         """Create the bots of all seats.
 
         Args:
-            name: name of the agent.
-            game: the game.
             bot: name of a registered bot, with `{seed}` in place of its seed; or a function of OpenSpiel's game, the
                 player's number and a seed, such as one that returns a `PolicyBot` of `open_spiel.python.bots.policy`.
         """
@@ -155,9 +151,6 @@ class OpenSpielAgent(Agent):
 
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
-
-        Args:
-            game: the game.
 
         Raises:
             PokernetsError: the agent was created for another game.
@@ -173,11 +166,7 @@ class OpenSpielAgent(Agent):
         self._bots = [self._made(player, seed % _SEEDS) for player in range(self._poker.rules.num_players)]
 
     def start_hand(self, seat: int) -> None:
-        """Restart the bot of a seat.
-
-        Args:
-            seat: seat of the agent.
-        """
+        """Restart the bot of a seat."""
         self._seat = seat
         self._bots[seat].restart_at(self._poker.game.new_initial_state())
 

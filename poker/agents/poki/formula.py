@@ -71,9 +71,6 @@ class PokiFormula(Agent):
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
 
-        Args:
-            game: the game.
-
         Raises:
             PokernetsError: it is not limit hold'em with stacks that cover every bet; nobody may be all-in.
         """
@@ -123,7 +120,6 @@ class PokiFormula(Agent):
 
         Args:
             triple: probabilities of fold, call and raise.
-            state: the state.
         """
         legal = state.legal()
         u = self._rng.random()
@@ -166,9 +162,7 @@ def preflop_triple(quantile: float, betting: Betting, style: Style, rates: Incom
 
     Args:
         quantile: share of hands that earn less.
-        betting: the betting state.
         style: style of the player.
-        rates: income rates.
     """
     active = betting.folded.count(False)
     wider = rates.entering_share(active) / rates.entering_share(_FULL_TABLE)
@@ -191,7 +185,6 @@ def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Tripl
 
     Args:
         strength: strength of the hand against all opponents.
-        betting: the betting state.
         style: style of the player.
     """
     return style_triple(

@@ -21,7 +21,6 @@ class Searched(NamedTuple):
     """The search of the player to act in a state.
 
     Attributes:
-        search: the search.
         board: the canonical board on which it is solved.
     """
 
@@ -44,18 +43,13 @@ class SearchingAgent(Agent):
         """Store the clock.
 
         Args:
-            name: name of the agent.
             clock: limits the time of decisions and hands.
         """
         super().__init__(name)
         self._clock = clock
 
     def start_hand(self, seat: int) -> None:
-        """Begin the time of a hand.
-
-        Args:
-            seat: seat of the agent.
-        """
+        """Begin the time of a hand."""
         self._clock.start_hand()
 
     def searched(self, state: HandState) -> Searched | None:

@@ -46,11 +46,8 @@ class DepthLimitedAgent(SearchingAgent):
         """Prepare the searches of both seats.
 
         Args:
-            name: name of the agent.
-            game: the game.
             leaves: evaluators of the ends of the first rounds, in order. Later rounds, and rounds from a None on, are
                 solved to the end of the hand.
-            search: settings of the search.
             gives_up: whether the opponent in solves against a model can also give up beyond the depth limit
                 (`poker.depth_limit.evaluator.GiveUpContinuation`).
             **changes: settings that replace fields of `search`.
@@ -122,9 +119,6 @@ class DepthLimitedAgent(SearchingAgent):
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
 
-        Args:
-            game: the game.
-
         Raises:
             PokernetsError: the agent or its leaf evaluators are for another game.
         """
@@ -143,11 +137,7 @@ class DepthLimitedAgent(SearchingAgent):
         return Searched(self._search[state.to_act], CanonicalBoard.of(state.board))
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """Return `policy` at each state; they are solved together unless time is limited.
-
-        Args:
-            states: the states.
-        """
+        """Return `policy` at each state; they are solved together unless time is limited."""
         if self._clock.limited:
             return super().policies(states)
         places = [self.searched(state) for state in states]
@@ -167,7 +157,6 @@ class DepthLimitedAgent(SearchingAgent):
 
         Args:
             state: a state in which the opponent is to act.
-            seat: seat of the agent.
         """
         if not self._keeping:
             self._keeping = self._solve.keeps_values = True
@@ -239,7 +228,6 @@ def heads_up_game(name: str, game: Rules) -> Rules:
 
     Args:
         name: name of the agent.
-        game: the game.
 
     Returns:
         The game.

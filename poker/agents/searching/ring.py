@@ -48,10 +48,7 @@ class DepthLimitedRingAgent(SearchingAgent):
         """Prepare the solvers.
 
         Args:
-            name: name of the agent.
-            blueprint: the blueprint.
             translation_seed: see `BlueprintAgent`.
-            search: settings of the search.
             factor: factor of the continuations at the ends of rounds.
         """
         super().__init__(name, Clock(search.seconds_per_decision, search.seconds_per_hand))
@@ -67,9 +64,6 @@ class DepthLimitedRingAgent(SearchingAgent):
 
     def check_game(self, game: Rules) -> None:
         """Check that the agent can play a game.
-
-        Args:
-            game: the game.
 
         Raises:
             PokernetsError: the game is heads-up, or the blueprint was trained for another game.
@@ -151,9 +145,6 @@ class DepthLimitedRingAgent(SearchingAgent):
 
     def root(self, betting: Betting) -> Betting | None:
         """Return the state where searches of a hand begin: the first round that the blueprint does not play.
-
-        Args:
-            betting: the betting state.
 
         Returns:
             The state; None if the blueprint plays the hand so far.

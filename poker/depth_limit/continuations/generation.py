@@ -41,7 +41,6 @@ class Solving:
 
     Attributes:
         algorithm: name of the CFR variant.
-        iterations: number of iterations.
     """
 
     algorithm: str = "apdcfr"
@@ -192,9 +191,7 @@ def limited_game(
     """Return the game of the first round with continuations at its end.
 
     Args:
-        continuations: the continuations.
         size: number of continuations to use.
-        rules: the game.
         menu: bet menu of the first round; None in limit games.
         root: where the game begins; None for the start of the hand.
 

@@ -72,7 +72,6 @@ class LeafPlay:
 
     Attributes:
         solver: the solver whose average is the blueprint.
-        game: its game.
         threads: number of threads that compute values.
         nodes: [L] STREET nodes of the full tree, the leaves in the order of values.
     """

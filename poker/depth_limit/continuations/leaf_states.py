@@ -71,7 +71,6 @@ class LeafSampler:
 
         Args:
             hands: number of different hands per player. Hands of the two players may share cards.
-            rng: source of randomness.
         """
         reached = None
         while reached is None:

@@ -130,7 +130,6 @@ def blueprint_values(continuations: Continuations, node: int, boards: int, rng: 
         continuations: the blueprint.
         node: node of the leaf.
         boards: number of random boards.
-        rng: source of randomness.
 
     Returns:
         Values [169, 169] of player 0, in pots.
@@ -156,7 +155,6 @@ def class_values(
         continuations: the blueprint and K forms.
         node: node of the leaf.
         boards: number of random boards.
-        rng: source of randomness.
         base: values [169, 169] of the blueprint.
 
     Returns:

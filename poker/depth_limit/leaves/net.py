@@ -117,7 +117,6 @@ class NetLeaf(LeafEvaluator):
         """Wrap a net.
 
         Args:
-            net: the net.
             clusters: largest number of clusters; None gives the net every pair of hands separately.
         """
         self._net = net

@@ -19,7 +19,6 @@ def any_raise(legal: Legal, rng: np.random.Generator) -> int:
 
     Args:
         legal: the legal actions; raising must be legal.
-        rng: source of randomness.
     """
     low, high = np.log([legal.min_raise, legal.max_raise + 1])
     return min(int(np.exp(rng.uniform(low, high))), legal.max_raise)
@@ -51,7 +50,6 @@ class OffTreeStates:
 
         Args:
             node: STREET node of the tree.
-            rng: source of randomness.
 
         Returns:
             The state, or None if no random line led to the node.

@@ -136,7 +136,6 @@ def representatives(clusters: I32, per_cluster: int, rng: np.random.Generator) -
     Args:
         clusters: int32 [H] cluster of each hand, -1 for none.
         per_cluster: largest number of hands per cluster.
-        rng: source of randomness.
 
     Returns:
         int64 [m] hands in ascending order.

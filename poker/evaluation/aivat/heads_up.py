@@ -45,7 +45,6 @@ class ValueFunction(Protocol):
 
         Args:
             states: A betting states.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [A, H] range of `player` in each state.
             opponent: [H] range of the opponent.
@@ -60,7 +59,6 @@ class ValueFunction(Protocol):
         To judge cards, the result must be the mean of `values` over the cards that each pair of hands allows.
 
         Args:
-            state: the betting state.
             board: [0..5] cards on the board.
             player: the player whose chips are counted.
             own: [H] range of `player`.
@@ -91,16 +89,13 @@ class Aivat:
     """Estimates for hands of one heads-up game.
 
     Attributes:
-        rules: the game.
         values: value function of actions.
-        cards: value function of cards.
     """
 
     def __init__(self, rules: Rules, values: ValueFunction, cards: ValueFunction | None = None) -> None:
         """Store the value functions.
 
         Args:
-            rules: the game.
             values: value function of actions.
             cards: value function of cards; None for `values`.
 

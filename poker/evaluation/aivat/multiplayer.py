@@ -40,7 +40,6 @@ class CheckDownHands:
         """Evaluate a state in which a player is to act, or all cards of a showdown are known.
 
         Args:
-            betting: the betting state.
             board: [0..5] cards on the board.
             hands: [P] hole cards.
 
@@ -53,7 +52,6 @@ class CheckDownHands:
         """Return the mean of u over the cards that come before the next action or the showdown.
 
         Args:
-            betting: the betting state.
             board: [0..5] cards on the board.
             hands: [P] hole cards.
 
@@ -64,9 +62,6 @@ class CheckDownHands:
 
     def before_deal(self, betting: Betting) -> Floats:
         """Return the mean of u over all deals, in which all players of a pot are equally likely to win it.
-
-        Args:
-            betting: the betting state.
 
         Returns:
             [P] net chips.
@@ -79,7 +74,6 @@ class MultiAivat:
     """Estimates for hands with any number of players.
 
     Attributes:
-        rules: the game.
         values: the value function.
     """
 

@@ -72,7 +72,6 @@ class SolvedActions:
         """Store the solutions.
 
         Args:
-            rules: the game.
             solved: solutions by seat.
             otherwise: value function of other states.
         """
@@ -85,7 +84,6 @@ class SolvedActions:
 
         Args:
             states: A betting states.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [A, H] range of `player` in each state.
             opponent: [H] range of the opponent.
@@ -105,8 +103,6 @@ class SolvedActions:
         """Evaluate a state before the next public cards, see `ValueFunction.values_before`.
 
         Args:
-            state: the betting state.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [H] range of `player`.
             opponent: [H] range of the opponent.
@@ -132,7 +128,6 @@ class SolvedCards(CheckDown):
         """Store the solutions.
 
         Args:
-            rules: the game.
             solved: solutions by seat.
             growth: see `CheckDown`.
         """
@@ -144,7 +139,6 @@ class SolvedCards(CheckDown):
 
         Args:
             states: A betting states.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [A, H] range of `player` in each state.
             opponent: [H] range of the opponent.
@@ -165,8 +159,6 @@ class SolvedCards(CheckDown):
         """Evaluate a state before the next public cards, see `ValueFunction.values_before`.
 
         Args:
-            state: the betting state.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [H] range of `player`.
             opponent: [H] range of the opponent.
@@ -210,7 +202,6 @@ class SearchValues:
         """Create the estimator.
 
         Args:
-            rules: the game.
             responses: policies by seat for `fallback`.
             solved: solutions by seat.
         """

@@ -46,7 +46,6 @@ class CheckDown:
         """Store the factors.
 
         Args:
-            rules: the game.
             growth: factor of each street; empty for 1 on all streets.
 
         Raises:
@@ -62,7 +61,6 @@ class CheckDown:
 
         Args:
             states: A betting states.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [A, H] range of `player` in each state.
             opponent: [H] range of the opponent.
@@ -77,8 +75,6 @@ class CheckDown:
         """Evaluate a state before the next public cards, see `ValueFunction.values_before`.
 
         Args:
-            state: the betting state.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [H] range of `player`.
             opponent: [H] range of the opponent.
@@ -100,7 +96,6 @@ class FoldEquity(CheckDown):
         """Store the policies.
 
         Args:
-            rules: the game.
             responses: policies by seat that answer bets; None for unknown ones.
         """
         super().__init__(rules)
@@ -111,7 +106,6 @@ class FoldEquity(CheckDown):
 
         Args:
             states: A betting states.
-            board: cards on the board.
             player: the player whose chips are counted.
             own: [A, H] range of `player` in each state.
             opponent: [H] range of the opponent.
@@ -143,7 +137,6 @@ class ValueFunctionFactory(Protocol):
         """Create an estimator.
 
         Args:
-            rules: the game.
             responses: policies by seat that answer bets. They must be fast, because they are queried at many states
                 that are never reached.
             solved: solutions by seat.
@@ -173,7 +166,6 @@ class CheckDownValues:
         """Create the estimator.
 
         Args:
-            rules: the game.
             responses: ignored.
             solved: ignored.
         """
@@ -187,7 +179,6 @@ class FoldEquityValues:
         """Create the estimator.
 
         Args:
-            rules: the game.
             responses: policies by seat that answer bets.
             solved: ignored.
         """

@@ -46,10 +46,8 @@ def deal(
     """Wait for the players, deal the hands, and write their log and a report.
 
     Args:
-        game: the game.
         names: [P] names of the players.
         ports: [P] ports to wait on; 0 for any free one, which is printed.
-        hands: number of hands.
         seed: seed of the cards, so that two matches can have the same cards; None for a secret seed, which the report
             reveals after the match.
         rotate: whether the seats move by one after every hand.
@@ -107,7 +105,6 @@ def sit_down(
     Before it connects, another copy of the agent plays a hand, so that nothing is compiled during the match.
 
     Args:
-        game: the game.
         agents: specification of one agent.
         host: address of the dealer.
         port: port of the dealer.
@@ -180,13 +177,11 @@ def report_hands(
     """Report hands that each have their own cards, so a hand is one unit of the intervals.
 
     Args:
-        game: the game.
         names: [P] names of the players.
         chips: [n, P] chips won.
         failures: failures of agents.
         seed: seed of the match.
         log: log of the match.
-        title: title of the report.
         settings: settings for the record.
         console: console for the report.
         aivat: [n] luck-adjusted chips of a single player; None without.

@@ -107,16 +107,13 @@ def run(
     """Play the missing hands of every line-up, and write the report.
 
     Args:
-        game: the game.
         agents: agents of the match.
-        settings: settings of the match.
         measured: agent that plays all `agents`; None for the line-ups of `settings`.
         adversary: actions of local best responses, by name. With them, each of `adversaries` plays each agent, or
             `measured` alone.
         adversaries: names in `adversary`.
         fallback: see `MatchAivat`.
         values: see `MatchAivat`.
-        cluster: worker processes.
         verbose: whether to print the report.
         out: folder of the hands and the report.
 

@@ -37,17 +37,12 @@ if TYPE_CHECKING:
 
 
 class PolicyUnavailable(Exception):  # noqa: N818 (what happened, not an error of this program)
-    """The policy of an agent is unavailable.
-
-    Attributes:
-        agent: the agent.
-    """
+    """The policy of an agent is unavailable."""
 
     def __init__(self, agent: object, why: str) -> None:
         """Create the error.
 
         Args:
-            agent: the agent.
             why: the reason.
         """
         super().__init__(why)

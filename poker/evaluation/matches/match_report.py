@@ -35,9 +35,7 @@ def match_report(
     """Create the report of a match.
 
     Args:
-        results: results of the match.
         hands: folder of the hand histories, listed with the report's files.
-        title: title of the report.
         record: further entries of the record.
     """
     names = ", ".join(titled(name, settings) for name, settings in results.settings.items())

@@ -66,15 +66,12 @@ class MatchResults:
     """Results of all line-ups of a match.
 
     Attributes:
-        game: the game.
-        unit: unit of the results.
         seed: seed of the deals.
         session: deals per session.
         settings: settings by agent.
         lineups: results by line-up.
         pairs: pairs of groups of agents to compare.
         seconds: duration of the match.
-        processes: number of processes.
     """
 
     game: Rules

@@ -35,10 +35,8 @@ class NotedAivat:
         """Read the notes and match them with the players.
 
         Args:
-            rules: the game.
             paths: files of notes.
             hands: hands of the log.
-            values: value function.
 
         Raises:
             PokernetsError: the game is not heads-up, or notes belong to no player.
@@ -69,9 +67,6 @@ class NotedAivat:
     def estimate(self, hand: LoggedHand) -> tuple[float, float]:
         """Estimate the chips of a hand by seat.
 
-        Args:
-            hand: the hand.
-
         Raises:
             PokernetsError: a hole card is unknown.
         """
@@ -86,8 +81,6 @@ def noted(notes: Notes, hand: int, player: int) -> PolicyFunction:
     """Return the recorded policy of a player in one hand, for that player's decisions.
 
     Args:
-        notes: the notes.
-        hand: number of the hand.
         player: seat of the player.
     """
     return lambda state: notes.policy((hand, player, state.betting.text()))
@@ -107,7 +100,6 @@ class RunningResult:
         """Read earlier estimates.
 
         Args:
-            rules: the game.
             name: name of the player.
             notes: file of the opponent's notes.
             estimates: file of the estimates.
@@ -133,11 +125,7 @@ class RunningResult:
         return estimate(np.array(chips) * self._scale)
 
     def add(self, hands: Sequence[LoggedHand]) -> None:
-        """Add the next hands, whose decisions have been recorded.
-
-        Args:
-            hands: the hands.
-        """
+        """Add the next hands, whose decisions have been recorded."""
         new = [hand for hand in hands if hand.number not in self._estimate_of]
         estimates = self._estimates(new)
         self._file.append(estimates)

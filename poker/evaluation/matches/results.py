@@ -41,7 +41,6 @@ def chip_value(rules: Rules, unit: Unit) -> float:
     """Return the value of one chip in a unit.
 
     Args:
-        rules: the game.
         unit: `mbb` for thousandths of the big blind; `sb` for small bets (the first street's bet, or the big blind).
     """
     if unit == "mbb":
@@ -53,7 +52,6 @@ class Results:
     """Results of one line-up so far.
 
     Attributes:
-        lineup: the line-up.
         log: log of the hands.
         seatings: [S] entries in seat order.
         deals: number of deals of a session.
@@ -75,11 +73,8 @@ class Results:
         """Begin without results.
 
         Args:
-            rules: the game.
-            lineup: the line-up.
             seatings: [S] entries in seat order.
             deals: number of deals of a session.
-            unit: unit of the results.
             independent: independent unit of the intervals.
             log: log of the hands.
         """
@@ -106,12 +101,7 @@ class Results:
         self._count = self._seen = self._look = 0
 
     def add(self, session: int, record: SessionRecord) -> None:
-        """Add a session.
-
-        Args:
-            session: number of the session.
-            record: its record.
-        """
+        """Add a session."""
         self._chips = _placed(self._chips, session, record.payoffs)
         self.adjust(session, record)
         if self._is_surplus(session):
@@ -125,12 +115,7 @@ class Results:
             times.extend(seconds[: max(0, _TIMES_KEPT - len(times))])
 
     def adjust(self, session: int, record: SessionRecord) -> None:
-        """Replace the luck-adjusted payoffs of a session and its unknown agents.
-
-        Args:
-            session: number of the session.
-            record: its record.
-        """
+        """Replace the luck-adjusted payoffs of a session and its unknown agents."""
         self._values.clear()
         if record.aivat:
             self._aivat = _placed(self._aivat, session, record.aivat)
@@ -260,7 +245,6 @@ class Results:
         """Return the mean of all places of an agent.
 
         Args:
-            name: name of the agent.
             aivat: luck-adjusted results.
 
         Returns:
@@ -324,9 +308,6 @@ class Results:
         Looks come after half of `sessions`, a quarter, ... down to `first_look`; the last look is after all. Each look
         uses a share of `ERROR` in proportion to the sessions since the look before. So the intervals of all looks are
         correct together with probability 1 - `ERROR` (Bonferroni), wherever the line-up stops.
-
-        Args:
-            sessions: number of sessions.
         """
         ends = [sessions]
         while ends[0] // 2 >= self.first_look:

@@ -45,9 +45,7 @@ def run(
     """Play until enough hands have ended, including hands of earlier runs, and report the agent's result.
 
     Args:
-        game: the game.
         agents: specification of one agent.
-        hands: number of hands.
         seed: seed of the agent's actions.
         url: another server of the same protocol; None for Slumbot's.
         seconds: least time between two requests.

@@ -79,7 +79,6 @@ def run(
     """Decide the spots in the files, and write the report.
 
     Args:
-        game: the game.
         file: PokerBench file or files.
         agents: agents to measure.
         ranges: agent whose ranges the solver starts from.

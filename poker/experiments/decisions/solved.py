@@ -70,7 +70,6 @@ class SolvedSpots:
         """Store the settings; spots are solved when they are needed.
 
         Args:
-            rules: the game.
             ranges: returns the ranges [P, H] of all players at the start of a flop.
             menus: bets as keys of spot files, by number of raises before the flop: first for one, second for more.
             ahead: bets after the flop, used if `leaf` is None.
@@ -85,9 +84,6 @@ class SolvedSpots:
 
     def answers(self, decisions: Sequence[PublicDecision]) -> list[Answer]:
         """Answer decisions; it is fastest if all have the same line and flop.
-
-        Args:
-            decisions: the decisions.
 
         Returns:
             Answers in the order of the decisions.

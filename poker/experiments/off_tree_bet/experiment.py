@@ -67,7 +67,6 @@ class Measure:
     """Exact best responses of P1 in the tree with the bet.
 
     Attributes:
-        spot: the off-tree bet.
         game: the tree after the bet.
         otherwise: [H] chips of each hand of P1 by its best other action against the blueprint.
         value: chips per hand of P1 in the game with the bet.
@@ -78,10 +77,8 @@ class Measure:
         """Prepare the best responses.
 
         Args:
-            spot: the off-tree bet.
             otherwise: float32 [H] chips of each hand of P1 by its best other action against the blueprint.
             value: chips per hand of P1 in the game with the bet.
-            threads: number of threads.
         """
         self.spot = spot
         self.game = VectorGame(spot.branch)
@@ -151,7 +148,6 @@ def run(
     """Measure P2's answers to P1's opening bet.
 
     Args:
-        game: the game.
         menu: bets of the blueprint.
         bet: size of the bet in pots; not in `menu`.
         sizes: ascending sizes of the sets of self-generated continuations.
@@ -160,10 +156,7 @@ def run(
         algorithm: name of the CFR variant.
         exploitability_mbb: exploitability at which the solves of the whole games stop, in mbb per hand.
         iterations: largest number of iterations of those solves.
-        first_round_iterations: iterations of first rounds.
-        flop_iterations: iterations of flops.
         to_the_end_iterations: iterations of the subgame solved to the end.
-        threads: number of threads.
         memory_limit_gib: memory limit of the solver in GiB.
         artifacts: folder of the solved games.
         out: folder of the reports.

@@ -54,7 +54,6 @@ class Depth:
         first_round: iterations of first rounds.
         flops: iterations of flops.
         to_the_end: iterations of the subgame solved to the end.
-        threads: number of threads.
     """
 
     algorithm: str
@@ -68,7 +67,6 @@ class SearchedAnswers:
     """P2's answers by search.
 
     Attributes:
-        spot: the off-tree bet.
         depth: iterations of the solves.
         branch: the game after the bet.
         root: root of the subgame, with P1's alternatives.
@@ -78,7 +76,6 @@ class SearchedAnswers:
         """Translate the blueprint to the game after the bet.
 
         Args:
-            spot: the off-tree bet.
             blueprint: the game solved without the bet.
             otherwise: float32 [H] chips of each hand of P1 by its best other action.
             depth: iterations of the solves.
@@ -210,7 +207,6 @@ def averaged(spot: OffTreeBet, generated: ContinuationSet) -> ContinuationSet:
     """Average the values after the two nearest raises, where the same choices follow them ([DLS] section 6.1).
 
     Args:
-        spot: the off-tree bet.
         generated: values of the game without the bet.
     """
     tree, branch = spot.blueprint_tree, spot.branch
@@ -229,7 +225,6 @@ def predicted(search: SearchedAnswers, leaf: LeafEvaluator) -> ContinuationSet:
 
     Args:
         search: the answers by search.
-        leaf: the evaluator.
 
     Raises:
         PokernetsError: the evaluator does not use the same clusters for both players.

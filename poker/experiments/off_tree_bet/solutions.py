@@ -29,7 +29,6 @@ class GameEffort:
         algorithm: name of the CFR variant.
         exploitability_mbb: exploitability at which the solve stops, in mbb per hand, the unit of [DLS].
         iterations: largest number of iterations.
-        threads: number of threads.
         memory_limit: memory limit in bytes.
     """
 
@@ -45,7 +44,6 @@ class SolvedGame:
     """A solved game.
 
     Attributes:
-        game: the game.
         rows: [entries] average strategy, normalised.
         counts: iterations, seconds, exploitability in chips, and the value to player 0 under the average strategies.
     """
@@ -55,11 +53,7 @@ class SolvedGame:
     counts: dict[str, float]
 
     def solver(self, threads: int) -> VectorSolver:
-        """Return a solver with the average strategy, for best responses and values but not for further iterations.
-
-        Args:
-            threads: number of threads.
-        """
+        """Return a solver with the average strategy, for best responses and values but not for further iterations."""
         solver = VectorSolver(self.game, "cfr_plus", threads=threads)
         solver.arrays["sums"][:] = self.rows
         return solver
@@ -71,8 +65,6 @@ def solved(game: VectorGame, path: Path, config: dict[str, Any], effort: GameEff
     A message is printed if the solution is more exploitable than the settings require.
 
     Args:
-        game: the game.
-        path: path of the artifact.
         config: settings that identify the game.
         effort: settings of the solve.
         console: console for progress and messages.
@@ -131,11 +123,8 @@ def line_rows(spot: OffTreeBet, solution: SolvedGame, total: int, branch: Vector
     """Return the strategy of a player after one of P1's raises, at the same choices of the branch.
 
     Args:
-        spot: the off-tree bet.
-        solution: the solved game.
         total: raise total of P1.
         branch: the game after the bet.
-        player: the player.
 
     Returns:
         float32 [entries of the branch].
@@ -152,10 +141,8 @@ def translated(spot: OffTreeBet, blueprint: SolvedGame, branch: VectorGame, play
     choice in all later decisions.
 
     Args:
-        spot: the off-tree bet.
         blueprint: the game solved without the bet.
         branch: the game after the bet.
-        player: the player.
 
     Returns:
         float32 [entries of the branch] mixture of reach probabilities.
@@ -177,7 +164,6 @@ def copy_rows(source: VectorGame, rows: NDArray[Any], twins: I32, target: Vector
         rows: [entries of the source] strategy.
         twins: int32 [N] node of the source for each node of the target, or -1 to skip it.
         target: game to copy to.
-        player: the player.
         out: float32 [entries of the target]; filled in.
 
     Raises:
@@ -195,7 +181,6 @@ def by_suits(game: VectorGame, values: Singles) -> Singles:
     """Average values over hands that the game's suit symmetries map to each other, so that they are exactly equal.
 
     Args:
-        game: the game.
         values: float32 [H].
 
     Returns:

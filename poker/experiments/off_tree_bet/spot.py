@@ -18,7 +18,6 @@ class OffTreeBet:
     """An opening raise by P1, the first player to act, that the menu does not offer.
 
     Attributes:
-        rules: the game.
         menu: bets of the blueprint.
         total: raise total of the bet.
         lines: the menu's raises on both sides of it, with the probabilities of pseudo-harmonic translation.
@@ -34,7 +33,6 @@ class OffTreeBet:
         """Return the bet of a size.
 
         Args:
-            rules: the game.
             menu: bets of the blueprint.
             size: size of the bet in pots.
 

@@ -31,7 +31,6 @@ def answered_action(state: HandState, number: int, line: str) -> str | None:
     """Return the text after the state in a player's answer.
 
     Args:
-        state: state of the hand.
         number: number of the hand.
         line: answer of the player to act.
 
@@ -52,7 +51,6 @@ def read_action(betting: Betting, text: str) -> int:
     """Read an action; raises of an illegal size become the nearest legal one.
 
     Args:
-        betting: the betting state.
         text: the action.
 
     Returns:

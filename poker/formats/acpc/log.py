@@ -43,7 +43,6 @@ class MatchState:
     Attributes:
         player: seat of the player.
         number: number of the hand.
-        state: state of the hand.
     """
 
     player: int
@@ -69,20 +68,12 @@ class LoggedHand:
 
 
 def cards_text(state: HandState) -> str:
-    """Return known hole cards and the board up to the current street, as in `As2h|/8dTc9s/2c`.
-
-    Args:
-        state: state of the hand.
-    """
+    """Return known hole cards and the board up to the current street, as in `As2h|/8dTc9s/2c`."""
     return "|".join(map(state.rules.cards_text, state.hole_cards)) + "/".join(board_texts(state))
 
 
 def board_texts(state: HandState) -> list[str]:
-    """Return the cards of each deal up to the current street; the first is empty.
-
-    Args:
-        state: state of the hand.
-    """
+    """Return the cards of each deal up to the current street; the first is empty."""
     starts = (0, *state.rules.board_sizes)
     return [state.rules.cards_text(state.board[starts[i] : starts[i + 1]]) for i in range(state.street + 1)]
 
@@ -91,7 +82,6 @@ def match_state_text(state: HandState, number: int, player: int) -> str:
     """Return the text that the dealer sends to a player; at a showdown it includes the hole cards shown.
 
     Args:
-        state: state of the hand.
         number: number of the hand.
         player: seat of the player.
     """
@@ -100,10 +90,6 @@ def match_state_text(state: HandState, number: int, player: int) -> str:
 
 def parse_match_state(rules: Rules, text: str) -> MatchState:
     """Read a match state.
-
-    Args:
-        rules: the game.
-        text: the text.
 
     Raises:
         AcpcError: the text is not a match state of the game.
@@ -118,19 +104,12 @@ def parse_match_state(rules: Rules, text: str) -> MatchState:
 
 
 def chips_text(chips: float) -> str:
-    """Return chips as the competition's dealer writes them: up to six decimal places, none for whole chips.
-
-    Args:
-        chips: the chips.
-    """
+    """Return chips as the competition's dealer writes them: up to six decimal places, none for whole chips."""
     return f"{round(chips, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
 
 
 def check_names(names: Sequence[str]) -> None:
     """Check that a log can contain some names, which must be ASCII for other programs.
-
-    Args:
-        names: the names.
 
     Raises:
         AcpcError: a log cannot contain a name.
@@ -164,7 +143,6 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
     determine the payoffs are missing, only their sum must be 0.
 
     Args:
-        rules: the game.
         text: the line.
 
     Raises:
@@ -245,7 +223,6 @@ def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
     Logs of DeepStack's matches have the time of day there.
 
     Args:
-        rules: the game.
         path: path of the file.
 
     Raises:

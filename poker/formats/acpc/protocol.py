@@ -28,11 +28,7 @@ class LineConnection:
     """A connection that sends and reads single lines."""
 
     def __init__(self, connection: socket.socket) -> None:
-        """Use a connected socket.
-
-        Args:
-            connection: the socket.
-        """
+        """Use a connected socket."""
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket = connection
         self._buffer = bytearray()

@@ -83,9 +83,6 @@ def _hand(text: str, comment: str, game: Rules | PokernetsError | None, line: in
 def log_texts(hands: Iterable[PlayedHand]) -> Iterator[str]:
     """Write hands as a log.
 
-    Args:
-        hands: the hands.
-
     Yields:
         The text of each hand.
 

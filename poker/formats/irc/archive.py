@@ -42,7 +42,6 @@ class PlayerRow:
     """A line of a `pdb` file.
 
     Attributes:
-        name: name of the player.
         stamp: time stamp of the hand.
         dealt: number of players.
         position: position of the player, from 1.
@@ -72,7 +71,6 @@ class RawHand:
         stamp: time stamp of the hand.
         dealt: number of players.
         counts: [4] pairs (players, pot) at flop, turn, river and the end; (0, 0) for streets not reached.
-        board: cards on the board.
         players: rows of the players by position.
     """
 
@@ -99,7 +97,6 @@ class Problems:
         """Count a problem.
 
         Args:
-            reason: the reason.
             where: the place.
         """
         self.counts[reason] += 1
@@ -107,11 +104,7 @@ class Problems:
             self.examples[reason].append(where)
 
     def take(self, others: "Problems") -> None:
-        """Add the problems of a later part.
-
-        Args:
-            others: the problems.
-        """
+        """Add the problems of a later part."""
         self.counts += others.counts
         for reason, where in others.examples.items():
             self.examples[reason] = (self.examples[reason] + where)[:MAX_EXAMPLES]

@@ -52,7 +52,6 @@ def replay_all(hands: Iterable[RawHand], problems: Problems) -> Iterator["IrcHan
     """Replay hands.
 
     Args:
-        hands: the hands.
         problems: receives the hands that fail, by reason.
 
     Yields:
@@ -71,7 +70,6 @@ class Move(NamedTuple):
     """An action of a player.
 
     Attributes:
-        player: the player.
         action: FOLD, CALL or a raise-to total.
         left: whether the player left, perhaps out of turn.
     """
@@ -102,9 +100,6 @@ class IrcHand:
 
 def replay(raw: RawHand) -> IrcHand:
     """Replay a hand.
-
-    Args:
-        raw: the hand.
 
     Raises:
         ReplayError: a figure of the archive does not fit.

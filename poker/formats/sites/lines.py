@@ -98,9 +98,6 @@ class SiteLines(StatedHand, ABC):
     def header(cls, line: str) -> re.Match[str] | None:
         """Match the first line of a hand.
 
-        Args:
-            line: the line.
-
         Returns:
             The match; None for other lines.
         """

@@ -48,9 +48,6 @@ _POSTS = ("small blind", "big blind", "both blinds", "ante")
 def hands(text: str) -> Iterator[tuple[int, list[str]]]:
     """Split a text into hands; lines before the first header are ignored.
 
-    Args:
-        text: the text.
-
     Yields:
         The number of the first line of each hand, and its lines.
     """

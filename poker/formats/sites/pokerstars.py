@@ -38,9 +38,6 @@ _ZONE = re.compile("[A-Z]{2,5}")
 def hand_text(hand: PlayedHand) -> str:
     """Return the text of one hand, ended by three blank lines as in PokerStars' files.
 
-    Args:
-        hand: the hand.
-
     Raises:
         PokernetsError: the format cannot represent the hand.
     """
@@ -53,9 +50,6 @@ class HandWriter:
 
     def __init__(self, hand: PlayedHand) -> None:
         """Prepare names, seats and boards.
-
-        Args:
-            hand: the hand.
 
         Raises:
             PokernetsError: the format cannot represent the hand.

@@ -210,7 +210,6 @@ def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator
     that was cut off there.
 
     Args:
-        text: the text.
         header_within: pattern of a header within a line.
 
     Yields:

@@ -44,9 +44,6 @@ def day_and_time(text: str) -> dict[str, object]:
     Examples are `2019-04-04 13:47:54`, `2019/04/04 9:47 ET`, `Thursday, April 04, 13:47:54 EDT 2019` and `04 04 2019
     13:47:54`. Of several times, it is the first one in a known time zone.
 
-    Args:
-        text: the text.
-
     Returns:
         The details of a hand; empty if the text has no time.
 

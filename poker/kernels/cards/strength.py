@@ -404,7 +404,6 @@ def boards_distribution(boards: U8, bins: int) -> U8:
 
     Args:
         boards: uint8 [n, 4] turn boards.
-        bins: number of bins.
 
     Returns:
         uint8 [n, L, bins] completions with river strength in bins 0..b, out of 46 for each live hand.

@@ -375,7 +375,6 @@ def sample_lines(
     """Play several trials and add their results to `sums`.
 
     Args:
-        trials: number of trials.
         hero: the player to act.
         held: position of the hero's hand among the live ones.
         hand: the hand [P].

@@ -35,8 +35,6 @@ def add_rollouts(players: int, deals: int, play: F64, hand_class: U8, forfeit: f
     A player invests one bet on entering. Each player in turn is the one who enters with the dealt hand.
 
     Args:
-        players: number of players.
-        deals: number of deals.
         play: float64 [169] probability that another player enters with each class.
         hand_class: uint8 [1326] class of each hand.
         forfeit: bets that a player who does not enter loses.

@@ -70,7 +70,6 @@ def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> f
         committed: int32 [P] chips of each player.
         folded: bool [P] who has folded.
         ranks: int32 [P] showdown ranks.
-        player: the player.
     """
     won = 0.0
     layer_floor = 0
@@ -107,7 +106,6 @@ def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
     Args:
         kind: FOLD or SHOWDOWN.
         stake: `row` of the node.
-        player: the player.
         lead: the player's rank minus the other's at a showdown.
     """
     won = float(stake)

@@ -43,7 +43,6 @@ class Subgame(NamedTuple):
         committed: int32 [Z, P] chips at the ends.
         folded: bool [Z, P] who has folded there.
         stacks: int32 [P] chips of each player at the start.
-        leaves: the leaves.
     """
 
     nodes: Records  # [N] of NODE
@@ -220,15 +219,12 @@ def traverse(
     The last traversal leaves the values of the root in `work.value` [m] for the hands in `work.live`.
 
     Args:
-        game: the subgame.
         rollout: the blueprint that values leaves.
         table: float32 [T, C] regrets; updated.
-        deal: the deals.
         prior: float32 [P, H] ranges; the updates of a hand are weighted by it, and hands with weight 0 are skipped.
         masks: int64 [H] cards of each hand as bits.
         weight: weight of this iteration.
         rng: uint64 [4] random state; advanced.
-        work: scratch.
 
     Returns:
         Number of possible hands m.
@@ -511,10 +507,8 @@ def accumulate(
     """Add the current strategy of a player to its average.
 
     Args:
-        game: the subgame.
         table: float32 [T, C] regrets.
         averages: float32 [T, C] strategy sums; updated.
-        player: the player.
         infosets: int32 [S, H] columns of a table on the board.
         prior: float32 [H] range of the player.
         weight: weight of the strategy.

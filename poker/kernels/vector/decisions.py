@@ -320,12 +320,10 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
     """Push the opponent's reach down through a batch on one board, and add it to the strategy sums.
 
     Args:
-        sweep: the sweep.
         p: the player being updated.
         mode: SOLVE, BEST_RESPONSE, AVERAGE or RECORD.
         street: street of the batch.
         board: index of the board.
-        batch: the batch.
         weight: weight of the iteration in the average strategy.
         work: float32 [n] scratch memory.
     """
@@ -384,12 +382,10 @@ def pull_up(
     """Pull p's values up through a batch on one board, and update p's regrets in mode SOLVE.
 
     Args:
-        sweep: the sweep.
         p: the player being updated.
         mode: SOLVE, BEST_RESPONSE, AVERAGE or RECORD.
         street: street of the batch.
         board: index of the board.
-        batch: the batch.
         parameters: float32 [6] parameters of the iteration.
         work: float32 [n] scratch memory.
         rows: int64 [64] scratch for row offsets.

@@ -312,7 +312,6 @@ def run_team(
     its own part of `partial`, so the sums do not depend on which member processed it.
 
     Args:
-        sweep: the sweep.
         first: first player.
         last: last player.
         mode: SOLVE, BEST_RESPONSE, AVERAGE or RECORD.

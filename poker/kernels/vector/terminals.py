@@ -204,7 +204,6 @@ def _list_clusters(sweep: Leaves, p: int, board: int, places: I64, lines: I64, s
     """List the clusters of the opponent's hands that contain each card.
 
     Args:
-        sweep: the leaves.
         p: the player whose values are computed.
         board: index of the board.
         places: int64 [2 n] receives two entries for each of the opponent's hands, one for each of its cards; the
@@ -507,14 +506,12 @@ def four_runouts(
     """Evaluate all-ins with cards to come, or controls, four rows at a time; hands that do not arrive are skipped.
 
     Args:
-        sweep: the sweep.
         control: 0 for all-ins, 1 for controls.
         starts: int32 [2, Q + 1] first row of each batch in `table`.
         table: int32 [n, 4] run-out or control rows.
         p: the player being updated.
         street: street of the batch.
         board: index of the board.
-        batch: the batch.
         part: number of the group of four rows.
         work: float32 [n] scratch memory.
         rows: int64 [64] scratch for row offsets.
@@ -546,11 +543,9 @@ def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int
     """Compute p's values at all terminals of a batch on one board.
 
     Args:
-        sweep: the sweep.
         p: the player being updated.
         street: street of the batch.
         board: index of the board.
-        batch: the batch.
         work: float32 [n] scratch memory.
         rows: int64 [64] scratch for row offsets.
     """

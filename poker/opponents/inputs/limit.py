@@ -58,9 +58,6 @@ def bets_to_call(betting: Betting) -> int:
     In limit, a part of a bet counts as one. In no-limit these are the raises since the player's last action in the
     round. A big blind that the player did not post counts as one.
 
-    Args:
-        betting: the betting state.
-
     Returns:
         0, 1 or 2; 2 stands for two and more.
     """
@@ -81,7 +78,6 @@ def encode(betting: Betting, board: Board) -> Singles:
     """Compute the inputs for the player to act.
 
     Args:
-        betting: the betting state.
         board: cards on the board. Before the flop the inputs of the board are 0.
 
     Returns:
@@ -98,7 +94,6 @@ def encode_on(betting: Betting, boards: Sequence[Board]) -> Singles:
     """Compute the inputs for the player to act on each of several boards.
 
     Args:
-        betting: the betting state.
         boards: B boards.
 
     Returns:

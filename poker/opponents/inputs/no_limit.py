@@ -20,11 +20,7 @@ NUM_SIZES = len(_SIZE_EDGES) + 2
 
 
 def spot_of(betting: Betting) -> SpotKey:
-    """Return the spot of the player to act.
-
-    Args:
-        betting: the betting state.
-    """
+    """Return the spot of the player to act."""
     player, last = betting.to_act, 0
     for actor, action in betting.moves():
         if action > 0:
@@ -34,11 +30,7 @@ def spot_of(betting: Betting) -> SpotKey:
 
 
 def spot_index(spot: SpotKey) -> int:
-    """Return the number of a spot, below the product of `SPOTS`.
-
-    Args:
-        spot: the spot.
-    """
+    """Return the number of a spot, below the product of `SPOTS`."""
     return int(np.ravel_multi_index(spot, SPOTS))
 
 
@@ -66,10 +58,6 @@ def size_class(betting: Betting, total: int) -> int:
 
 
 def pot_of(betting: Betting) -> int:
-    """Return the pot in chips, including antes and dead blinds.
-
-    Args:
-        betting: the betting state.
-    """
+    """Return the pot in chips, including antes and dead blinds."""
     forced = betting.rules.forced
     return betting.pot + (sum(map(sum, forced)) if forced else 0)

@@ -45,7 +45,6 @@ class ByStreet:
 
         Args:
             context: the decision.
-            action_class: class of the action.
         """
         self._preflop.update(context, action_class)
         self._postflop.update(context, action_class)

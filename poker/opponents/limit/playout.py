@@ -111,7 +111,6 @@ class LineValues(NamedTuple):
         call_error: standard error of `call`.
         bet_error: standard error of `bet`.
         difference_error: standard error of `bet - call`.
-        trials: number of trials.
     """
 
     call: float
@@ -156,7 +155,6 @@ def line_values(
 
     Args:
         held: index of the player's hand.
-        betting: the betting state.
         board: [3..5] cards on the board.
         tables: [P, 1326] weight tables; the player's own is not used.
         habits: [P, 12, 3] frequencies of actions by context.

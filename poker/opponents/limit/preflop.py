@@ -35,7 +35,6 @@ class IncomeRow(NamedTuple):
     """Income rates for one number of players.
 
     Attributes:
-        players: number of players.
         rates: five arrays [169], in the order of `IncomeRates`.
         changes: [iterations] share of all hands that changed whether they enter, per iteration.
     """
@@ -66,20 +65,13 @@ class IncomeRates:
     def quantile(self, players: int) -> Singles:
         """Return the share of hands that earn less in the iterated roll-out, plus half of the hand's own class.
 
-        Args:
-            players: number of players.
-
         Returns:
             float32 [1326] shares from 0 to 1.
         """
         return np.asarray(self._quantiles[_row(players)])
 
     def entering_share(self, players: int) -> float:
-        """Return the share of all hands that enter in the iterated roll-out.
-
-        Args:
-            players: number of players.
-        """
+        """Return the share of all hands that enter in the iterated roll-out."""
         return float(self.enters[_row(players)] @ PREFLOP_CLASS_SIZE / NUM_HANDS)
 
     @cached_property
@@ -157,11 +149,7 @@ class RollOuts:
             raise PokernetsError("job=preflop_rollouts needs deals and iteration_deals of at least 1")
 
     def of(self, players: int) -> IncomeRow:
-        """Compute the rates for one number of players, from a random stream of its own.
-
-        Args:
-            players: number of players.
-        """
+        """Compute the rates for one number of players, from a random stream of its own."""
         rng = streams(self.seed, MAX_PLAYERS - MIN_PLAYERS + 1)[_row(players)]
         play, forfeit = np.ones(len(PREFLOP_CLASS_SIZE)), BLINDS / players
         plain = _rates(players, self.deals, play, rng)

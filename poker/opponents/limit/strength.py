@@ -72,7 +72,6 @@ class BoardStrength:
     """The analysis of one board of 3 to 5 cards; takes about 45 ms for a new flop; `board_strength` caches the last.
 
     Attributes:
-        board: cards on the board.
         live: int16 [L] indices of the live hands.
     """
 

@@ -165,7 +165,6 @@ class Tracker:
         """Begin a new hand, with all cards possible.
 
         Args:
-            players: number of players.
             names: [P] names; None to identify players by seat.
         """
         self._names = self.seat_names(players) if names is None else tuple(names)
@@ -174,11 +173,7 @@ class Tracker:
         self._blocked = 0
 
     def seat_names(self, players: int) -> tuple[str, ...]:
-        """Return names for players without names, by distance from one's own seat.
-
-        Args:
-            players: number of players.
-        """
+        """Return names for players without names, by distance from one's own seat."""
         return tuple(f"seat +{(seat - self._seat) % players}" for seat in range(players))
 
     def observe(self, past: Betting, board: Board, action: int, *, reweight: bool) -> None:
@@ -237,7 +232,6 @@ class Tracker:
         """Compute the share of hands that are weaker than each hand against random hands of the players still in.
 
         Args:
-            betting: the betting state.
             board: [0..5] cards on the board.
 
         Returns:

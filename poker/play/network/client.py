@@ -46,7 +46,6 @@ class DealerSeat:
     """Our seat at the dealer's table, with the record of the match.
 
     Attributes:
-        game: the rules.
         agent: our agent.
         seed: seed with which the agent is reset.
         log: file of the hands.

@@ -44,7 +44,6 @@ class RemotePlayer(Agent):
     """A program at the table.
 
     Args:
-        name: name of the player.
         line: its connection; the attribute is None once it is lost.
         times: limits of its time.
         hands: number of hands of the match.
@@ -129,9 +128,7 @@ def deal_match(
     """Deal a match; write its log on the way and close all connections at the end.
 
     Args:
-        game: the rules.
         players: the players, [P].
-        hands: number of hands.
         seed: seed of the cards.
         rotate: whether all players move by one seat after every hand.
         log: file of the log; its last line is the score.

@@ -63,7 +63,6 @@ class ServiceHand:
 
     Attributes:
         player: our player.
-        state: state of the hand.
         won: chips won; None until the hand is over.
         adjusted: chips won minus the service's baseline; None if unknown.
         answer: the checked fields of the answer.
@@ -194,7 +193,6 @@ class Slumbot:
     """A session of Slumbot's API, identified by a token. A hand whose answer was lost cannot be queried again.
 
     Args:
-        rules: the game.
         line: the connection.
     """
 

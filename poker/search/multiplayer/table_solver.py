@@ -34,7 +34,6 @@ class TableSolver:
     """Solves rounds at tables of more than two players.
 
     Args:
-        search: settings of the search.
         blueprint: function from a state to the policy from which sampled solves start.
         rolled_out: the blueprint that is rolled out after the round.
         clock: time limits.

@@ -121,7 +121,6 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
 
     Args:
         solvers: solvers with the same schedule, whose restrictions are of the same player.
-        device: the device.
 
     Raises:
         PokernetsError: a solver has locked strategies.

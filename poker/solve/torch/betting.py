@@ -40,7 +40,6 @@ class TreeTables:
     """Tables of one tree, with rows numbered from 0 until `place` moves them behind other trees' rows.
 
     Args:
-        game: the game.
         layout: its `device_layout`.
     """
 
@@ -82,7 +81,6 @@ class TreeTables:
         Args:
             start: [2, Q + 1] starts of the rows by player and batch.
             p: the player.
-            street: the street.
         """
         first, last = self.layout.batches.street_start[street : street + 2]
         return range(int(start[p, first]), int(start[p, last]))

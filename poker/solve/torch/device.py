@@ -69,7 +69,6 @@ def ran_out(device: torch.device, error: BaseException | None, verbose: bool = T
     """Return whether an error means that memory ran out.
 
     Args:
-        device: the device.
         error: the error. An error during the capture of a graph has the memory error as its context.
         verbose: whether to print that smaller batches follow.
     """

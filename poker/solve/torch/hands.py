@@ -35,7 +35,6 @@ def flat_boards(games: Sequence[VectorGame], layouts: Sequence[Layout]) -> tuple
     """Concatenate the boards of all games, without the columns DOWN, ORBIT, VECTORS and ROOT.
 
     Args:
-        games: the games.
         layouts: their layouts.
 
     Returns:
@@ -102,7 +101,6 @@ def cluster_starts(
     """Set the column CLUSTER_STARTS, and sort the hands with each card by cluster.
 
     Args:
-        games: the games.
         table: [B, columns] boards.
         starts: number of each game's first board.
         hands: lists of hands; `by_cluster0` and `by_cluster1` are added, which are `by_card` in the order of each
@@ -147,9 +145,6 @@ def card_starts(game: VectorGame) -> NDArray[np.int16]:
 
 def card_places(game: VectorGame) -> NDArray[np.int16]:
     """Return the places that hands need in running sums over the opposing hands with each of their cards.
-
-    Args:
-        game: the game.
 
     Returns:
         int16 [list elements, 4]: for each card of a hand in turn, the place after the weaker hands and the place after

@@ -108,7 +108,6 @@ def flatten(games: Sequence[VectorGame], tile: tuple[int, int]) -> BatchTables:
     """Build the tables of a batch.
 
     Args:
-        games: the games.
         tile: largest number of rows and of hands in a tile of all-ins.
 
     Raises:

@@ -42,9 +42,7 @@ class TorchVectorSolver:
     """Solves games together on a torch device.
 
     Args:
-        games: the games.
         algorithm: update schedule, as in `VectorSolver`.
-        device: the device.
     """
 
     def __init__(
@@ -190,7 +188,6 @@ class TorchVectorSolver:
         """Let a part of one player's range play by a model in each game; see `VectorSolver.restrict`.
 
         Args:
-            player: the player.
             modelled: for each game [entries] reach of the modelled part.
 
         Raises:
@@ -205,7 +202,6 @@ class TorchVectorSolver:
         """Update one player in every game.
 
         Args:
-            player: the player.
             parameters: [6] parameters of the iteration.
         """
         self._parameters[0].copy_(torch.from_numpy(parameters))

@@ -64,7 +64,6 @@ class ResponseCost:
 
     Attributes:
         cpu_per_flop: CPU seconds per flop.
-        flops: number of flops.
         workers: number of processes.
         memory: bytes of all workers together.
     """
@@ -99,7 +98,6 @@ class SeatResponse:
     Lines that the opponent never plays are left out.
 
     Attributes:
-        tree: the betting tree.
         responder: the seat that responds.
         entries: V nodes at which the flop begins.
         reach: [V, H] the opponent's reach there.
@@ -109,7 +107,6 @@ class SeatResponse:
         """Compute the opponent's reach at every flop.
 
         Args:
-            tree: the betting tree.
             policy: the opponent's policy before the flop.
             responder: the seat that responds.
         """
@@ -224,7 +221,6 @@ class ResponseByFlop:
         """Build the trees of both seats.
 
         Args:
-            rules: the game.
             policy: the policy to respond to.
             menu: bets of the responder.
 
@@ -253,7 +249,6 @@ def draw_flops(count: int, seed: int) -> I64:
 
     Args:
         count: number of flops.
-        seed: seed of the draws.
 
     Returns:
         int64 [count] numbers of canonical flops.

@@ -39,7 +39,6 @@ def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMe
     """Compute the value of a best response.
 
     Args:
-        rules: the game.
         policy: the policy of the other seat.
         player: the player who responds.
         menu: bets of the responder; needed in no-limit games.

@@ -64,7 +64,6 @@ def evaluate_policy(tree: BettingTree, policy: RangePolicy) -> ProfileValue:
     """Compute the values of a policy of all players from the root of a game.
 
     Args:
-        tree: the betting tree.
         policy: function from node and board to probabilities [H, A]; suits may matter.
 
     Raises:
@@ -81,7 +80,6 @@ class RangeWalk:
     """A walk that computes the best response of a player to a policy, or the value of the player's own policy.
 
     Attributes:
-        tree: the betting tree.
         policy: the policy of the other players.
         player: the player whose value is computed.
         own: the player's policy; None for the best response.
@@ -116,7 +114,6 @@ class RangeWalk:
         """Compute the value v of a node for every hand.
 
         Args:
-            node: the node.
             board: [B] cards on the board.
             others: [H, ...] joint reach of the other players' hands, one axis per player in their order.
 
@@ -154,7 +151,6 @@ class RangeWalk:
         """Compute v at a STREET node as the mean over the cards to come.
 
         Args:
-            node: the node.
             board: [B] cards on the board.
             others: [H, ...] joint reach of the other players' hands.
 

@@ -48,7 +48,6 @@ class SamplingSolver(ABC):
 
     Attributes:
         counters: names of the attributes that a checkpoint stores besides the arrays.
-        rules: the game.
         sampling: the sampling tree.
         iterations: deals played so far.
         visits: nodes of the sampling tree visited so far.
@@ -72,7 +71,6 @@ class SamplingSolver(ABC):
         Args:
             tree: the betting tree of whole hands.
             cards: the buckets that `dealer` deals.
-            dealer: source of deals.
             seed: seed of all random numbers.
             threads: number of threads; None for all cores.
             batch: hands that each thread deals at once.

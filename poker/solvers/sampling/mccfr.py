@@ -64,7 +64,6 @@ class RegretSolver(SamplingSolver):
         Args:
             tree: the betting tree of whole hands.
             cards: the buckets that `dealer` deals.
-            dealer: source of deals.
             discount_every: iterations per period; None gives all iterations the same weight.
             discount_until: periods that end after this many iterations are not discounted; None for no limit.
             table_bits: 32 or 64; None uses 64 for tables of up to 32 MiB.
@@ -155,7 +154,6 @@ class ExternalSampling(RegretSolver):
         Args:
             tree: the betting tree of whole hands.
             cards: the buckets that `dealer` deals.
-            dealer: source of deals.
             **options: see `RegretSolver`.
         """
         super().__init__(tree, cards, dealer, **options)
@@ -202,7 +200,6 @@ class OutcomeSampling(RegretSolver):
         Args:
             tree: the betting tree of whole hands.
             cards: the buckets that `dealer` deals.
-            dealer: source of deals.
             explore: probability of a uniformly random action of a player whose regrets are updated.
             alternating: update the regrets of one player per episode, in turn, instead of all players.
             all_explore: let every player explore.

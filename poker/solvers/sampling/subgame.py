@@ -95,9 +95,6 @@ class SubgameSolver:
 
     Regrets are weighted by the number of the iteration and strategies by its square. The result depends only on the
     arguments and the seed, unless a time limit ends the run.
-
-    Attributes:
-        tree: the betting tree.
     """
 
     def __init__(
@@ -115,7 +112,6 @@ class SubgameSolver:
         """Prepare the solver.
 
         Args:
-            tree: the betting tree.
             board: [B] cards on the board at its root.
             ranges: [P, H] ranges at the root; 0 for players who have folded.
             seed: seed of the random numbers.

@@ -61,7 +61,6 @@ class Uct(SamplingSolver):
         Args:
             tree: the betting tree of whole hands.
             cards: the buckets that `dealer` deals.
-            dealer: source of deals.
             eta: initial mixing rate.
             gamma: smallest mixing rate.
             decay: decay of the mixing rate with the square root of the visits.
@@ -149,8 +148,6 @@ def exploration(tree: BettingTree, sampling: SamplingTree, ceiling: float, poten
     """Compute the exploration constant c of every node.
 
     Args:
-        tree: the betting tree.
-        sampling: its sampling tree.
         ceiling: C, the largest constant, in chips.
         potential: k, the weight of the remaining betting potential; None uses `ceiling` everywhere.
 

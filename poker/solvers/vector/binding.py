@@ -21,7 +21,6 @@ def bind(
     """Create a sweep over a game.
 
     Args:
-        game: the game.
         regrets: float32 [entries] regrets.
         source: float32 [entries] regrets, or predicted regrets, that define the current strategy.
         sums: float32 [entries] strategy sums.

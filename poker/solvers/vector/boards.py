@@ -85,7 +85,6 @@ def symmetries(rules: Rules, board: Board, ranges: Singles) -> Group:
     """Return the suit permutations that leave the board and both ranges unchanged.
 
     Args:
-        rules: the game.
         board: [n] cards on the board.
         ranges: float32 [2, H] ranges.
     """
@@ -102,7 +101,6 @@ def deals(rules: Rules, board: Board, num_cards: int, group: Group) -> list[_Dea
     """List the classes of the next cards after a board.
 
     Args:
-        rules: the game.
         board: [n] cards on the board.
         num_cards: number of cards to deal.
         group: suit permutations under which deals are equal.
@@ -128,7 +126,6 @@ def final_ranks(rules: Rules, boards: list[Board]) -> NDArray[np.int16]:
     """Rank every hand on complete boards.
 
     Args:
-        rules: the game.
         boards: complete boards.
 
     Returns:
@@ -171,7 +168,6 @@ def build_boards(
     """Enumerate the boards of a game; the field `block` is still 0.
 
     Args:
-        rules: the game.
         board: [n] cards on the board of the first street.
         first_street: street of the root.
         last_street: last street of the tree.

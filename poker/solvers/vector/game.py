@@ -34,7 +34,6 @@ def estimated_hand_actions(tree: BettingTree, hands: Sequence[int], rivers: int 
     """Estimate `VectorGame.hand_actions` before anything is built, as if no boards were merged.
 
     Args:
-        tree: the betting tree.
         hands: number of hands in the range of each player.
         rivers: number of rivers after each turn, as in `VectorGame`; None for all.
     """
@@ -66,8 +65,6 @@ class VectorGame:
     round are close to those in the full game.
 
     Attributes:
-        tree: the betting tree.
-        rules: the rules of the game.
         layout: the tree in the form that kernels read.
         board: cards on the board at the root.
         ranges: float32 [2, H] ranges without hands that share a card with the board.
@@ -94,7 +91,6 @@ class VectorGame:
         """Build the game.
 
         Args:
-            tree: the betting tree.
             board: [n] cards on the board at the root.
             ranges: float32 [2, H] weights of at least 0 per hand; None for uniform ranges. Hands that share a card with
                 the board are dropped.
@@ -288,11 +284,7 @@ class VectorGame:
         return 4 * arrays * self.num_entries
 
     def seconds_per_iteration(self, threads: int = 1) -> float:
-        """Estimate the seconds of an iteration on current CPUs; `make bench` measures this one.
-
-        Args:
-            threads: number of threads.
-        """
+        """Estimate the seconds of an iteration on current CPUs; `make bench` measures this one."""
         return self.hand_actions * NANOSECONDS_PER_HAND_ACTION * 1e-9 / threads
 
     @cached_property
@@ -320,7 +312,6 @@ class VectorGame:
         """Return the hands of a player on a board.
 
         Args:
-            player: the player.
             board: index of the board.
 
         Returns:
@@ -351,7 +342,6 @@ class VectorGame:
 
         Args:
             node: decision node.
-            board: cards of the board.
             rows: function from the index of the board's class to rows [A, n] over the hands of its list.
 
         Returns:
@@ -369,7 +359,6 @@ class VectorGame:
         """Find the class that represents a board.
 
         Args:
-            street: street of the board.
             board: [n] cards of the board.
 
         Returns:

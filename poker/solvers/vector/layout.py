@@ -114,7 +114,6 @@ def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 96, c
     """Return the layout of a tree, from a cache that several games on one tree share.
 
     Args:
-        tree: the betting tree.
         rake: rake that the winner of a pot pays.
         batch_rows: components of the last street share a batch until it has this many terminal rows.
         control: give STREET nodes before the last street a control.

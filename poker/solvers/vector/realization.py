@@ -27,8 +27,6 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
     """Compute the probability with which a player takes each own action, all earlier own actions included.
 
     Args:
-        game: the game.
-        player: the player.
         strategy: the player's strategy.
         reach: float32 [H] weights at the root; None for 1.
 
@@ -50,8 +48,6 @@ def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
     """Compute the weights of all own actions of a player.
 
     Args:
-        game: the game.
-        player: the player.
         taken: function from a node, boards and weights [B, H] to the weights [B, H, A] of the actions.
         reach: float32 [H] weights at the root.
 

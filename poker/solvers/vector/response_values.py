@@ -17,7 +17,6 @@ class ResponseValues:
     """Values after a sweep for one player.
 
     Attributes:
-        game: the game.
         player: the player whose values they are.
     """
 
@@ -25,7 +24,6 @@ class ResponseValues:
         """Copy the rows of a sweep.
 
         Args:
-            game: the game.
             player: the player whose values they are.
             reach: float32 [rows, stride] reach rows of the root's street.
             values: float32 [rows, stride] value rows of the root's street.
@@ -39,9 +37,6 @@ class ResponseValues:
 
     def at(self, node: int) -> Singles:
         """Return the values at a node of the root's street.
-
-        Args:
-            node: the node.
 
         Returns:
             float32 [H] chips; NaN for hands outside the range and for hands without a compatible opponent hand there.

@@ -53,7 +53,6 @@ class VectorSolver:
     """A solver of one `VectorGame`.
 
     Attributes:
-        game: the game.
         schedule: the algorithm.
         iterations: iterations so far.
         restricted: a player and the reach of the part that plays by a model, as given to `restrict`; None for no model.
@@ -65,9 +64,7 @@ class VectorSolver:
         """Allocate the arrays of a solve.
 
         Args:
-            game: the game.
             algorithm: a name in `poker.solvers.vector.schedules`, or a schedule.
-            threads: number of threads.
             **options: parameters of the schedule to change.
 
         Raises:
@@ -167,7 +164,6 @@ class VectorSolver:
         """Update one player only.
 
         Args:
-            player: the player.
             parameters: float32 [n, 6] parameters of n iterations.
         """
         self._sweeps(self._sweep, player, player, SOLVE, parameters)
@@ -270,7 +266,6 @@ class VectorSolver:
         """Compute the value of each hand.
 
         Args:
-            player: the player.
             best_response: let the player respond to the average profile instead of following it.
 
         Returns:
@@ -313,7 +308,6 @@ class VectorSolver:
         """Return the average strategy at a DECISION or CHOICE node.
 
         Args:
-            node: the node.
             board: cards of the board; None for the root's board.
             rare_by_regrets: as in `normalised_average`.
 
@@ -329,7 +323,6 @@ class VectorSolver:
         """Return the strategy of the next iteration at a DECISION or CHOICE node.
 
         Args:
-            node: the node.
             board: cards of the board; None for the root's board.
 
         Returns:
@@ -387,7 +380,6 @@ class VectorSolver:
         iteration.
 
         Args:
-            player: the player.
             modelled: float32 [entries] reach of the modelled part after each action
                 (`poker.solve.modelled`).
 
@@ -445,7 +437,6 @@ class VectorSolver:
 
         Args:
             node: decision node.
-            board_index: index of the board.
             rows: [n, A] strategy of the hands in the board's list.
         """
         self.game.rows(self._sums, node, board_index)[:] = rows.T

@@ -19,17 +19,10 @@ class Pace:
     On busy cores threads can lose more time by waiting than they gain. Both are tried for a few iterations. The faster
     one continues, and the other is tried again from time to time. The first iterations do not count, because memory is
     untouched and threads are asleep. The results do not depend on this choice.
-
-    Attributes:
-        threads: number of threads.
     """
 
     def __init__(self, threads: int) -> None:
-        """Start without measurements.
-
-        Args:
-            threads: number of threads.
-        """
+        """Start without measurements."""
         self.threads = threads
         self._seconds: dict[int, float] = {}
         self._since_trial = 0

@@ -21,7 +21,6 @@ class RangeEditor:
     """Editor of a range.
 
     Args:
-        name: name of the range.
         changed: called after every change, by text or by painting.
     """
 

@@ -25,7 +25,6 @@ class Shelf:
     A damaged file is renamed, not overwritten, and a notice says so.
 
     Args:
-        file: the file.
         kind: name of the kind of value: spot or range.
         value: returns the value to save.
         show: shows a value that is opened.

@@ -39,7 +39,6 @@ class SolutionPanel:
     """Explores the solution of a solve.
 
     Args:
-        solve: the solve.
         out: folder below which the solution can be written.
         reopened: whether to start at the place in the browser's address instead of the first decision.
     """

@@ -29,7 +29,6 @@ class Call:
     Attributes:
         name: name of the agent.
         method: name of the method.
-        arguments: its arguments.
         copy: (owner, seed) of the agent's copy that is called, which is reset to the seed; None for the shared agent.
     """
 
@@ -153,7 +152,6 @@ class Pool:
 
         Args:
             owner: name of the owner.
-            call: the call.
 
         Raises:
             PokernetsError: as raised by the agent.

@@ -51,8 +51,6 @@ class TableFiles:
     Only their owner can read the secret and the hand in progress.
 
     Args:
-        folder: the folder.
-        rules: the game.
         entropy: seed of the cards; None draws a secret one when the folder is made.
         agents: fingerprints of the opponents by name.
     """
@@ -122,7 +120,6 @@ class TableFiles:
         """Append a finished hand to the log and the histories, and return it.
 
         Args:
-            hand: the hand.
             names: the players' names by seat.
         """
         end, payoffs = hand.state, hand.state.payoffs()

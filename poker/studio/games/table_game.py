@@ -43,9 +43,7 @@ class PooledAgent:
     """An agent of a pool in one game.
 
     Attributes:
-        pool: the pool.
         game: name of the game.
-        name: name of the agent.
         copy: the game's own copy, as in `Call`; None if the agent is shared with other games.
         offers: its abilities.
     """
@@ -70,7 +68,6 @@ class Opponents:
     """The agents of a server.
 
     Args:
-        rules: the game.
         specs: the agents, which are repeated until the table is full.
         processes: processes, as in `Pool`.
     """
@@ -143,9 +140,7 @@ class TableGame:
     """A game that is stored in files, starting with the hand in progress there or with the next hand.
 
     Attributes:
-        rules: the game.
         opponents: the agents.
-        files: the files.
         ended: called by `let_agents_act` with every hand that is over and stored.
         version: number that grows with every change.
         thought: seconds of the agents' decisions.
@@ -207,7 +202,6 @@ class TableGame:
         Args:
             number: number of the hand.
             step: number of actions before it.
-            action: the action.
 
         Raises:
             StalePageError: the game is in another state, or it is not the person's turn.

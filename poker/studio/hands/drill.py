@@ -27,7 +27,6 @@ def reviewable(base: HandBase, hand: int, player: str, reviews: FileReviews) -> 
 
     Args:
         base: the database.
-        hand: number of the hand.
         player: the player whose decisions are reviewed.
         reviews: solves the decisions.
 
@@ -52,8 +51,6 @@ def review_hand(
 
     Args:
         base: the database.
-        hand: number of the hand.
-        player: the player.
         reviews: solves the decisions.
         watch: called before each decision with its number and the number of decisions.
 
@@ -84,7 +81,6 @@ class DrillSpot:
         taken: the action that the player took.
         seat: the player's seat.
         names: names of the players.
-        solved: the solved decision.
     """
 
     state: HandState
@@ -111,7 +107,6 @@ def draw_spot(base: HandBase, search: HandSearch, game: Rules, solver: Agent, rn
     Args:
         base: the database.
         search: the decisions to draw from.
-        game: the game.
         solver: solves the decision.
         rng: generator of random numbers.
 

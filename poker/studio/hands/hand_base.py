@@ -70,7 +70,6 @@ class SeatRow(NamedTuple):
     """A player's seat in a hand.
 
     Attributes:
-        player: the player.
         position: the player's position.
         cards: the hole cards, the higher one first; empty if unknown.
         net: net big blinds.
@@ -139,7 +138,6 @@ class HandSearch:
     """A search for hands and decisions of a player.
 
     Attributes:
-        player: the player.
         source: source of the hands; empty for any.
         position: position of the player; empty for any.
         line: pattern of the line before a decision (`*` any letters, `?` one letter); empty for any.
@@ -197,7 +195,6 @@ def rows_of(hands: Iterable[PlayedHand], mark: str) -> Iterator[HandRow]:
     """Yield the rows of the hands of a file or session.
 
     Args:
-        hands: the hands.
         mark: part of the keys of hands that have no site, or neither a number nor a time.
     """
     for number, hand in enumerate(hands):
@@ -259,7 +256,6 @@ class FileRows(NamedTuple):
     """The hands of a file.
 
     Attributes:
-        hands: rows of the hands.
         owner: the player whose cards the file shows; empty if there is none.
         errors: errors of hands that cannot be read.
     """
@@ -391,7 +387,6 @@ class HandBase:
         """Return hands in an order, the latest first among equal ones.
 
         Args:
-            search: the search.
             most: number of hands.
             order: a column of `ORDERS`; hands without a value come last.
             skip: number of hands to skip.
@@ -433,7 +428,6 @@ class HandBase:
         """Return the latest hands with known cards in which a decision that may be reviewed has no cost.
 
         Args:
-            search: the search.
             most: number of hands.
             players: most players of a hand. With more than two, turns and rivers may be reviewed.
         """

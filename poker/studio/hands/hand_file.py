@@ -30,7 +30,6 @@ class FileReviews(Reviews):
     """Reviews of hands with other stacks than the solver's game.
 
     Args:
-        rules: the game.
         solver: solves the decisions.
         ring: game and solver of hands of more than two players; None for the others.
     """
@@ -103,8 +102,6 @@ def in_chips_of(game: Rules, hand: PlayedHand, player: str) -> tuple[HandState, 
     It ends before a fold out of turn or where checking is free, since no solve includes these.
 
     Args:
-        game: the game.
-        hand: the hand.
         player: the player whose decisions are reviewed.
 
     Raises:

@@ -37,7 +37,6 @@ class PlayedDecision:
 
     Attributes:
         betting: betting before it.
-        board: cards of the board.
         cards: the player's hole cards.
         chosen: the action taken; None before that.
         actions: the A actions.
@@ -147,7 +146,6 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
     """Return the review of a solved decision.
 
     Args:
-        solved: the solved decision.
         state: its state, with the cards of the player to act.
         chosen: the action taken; None for none.
     """
@@ -188,7 +186,6 @@ class Reviews:
     """Reviews of one player's decisions in the hands of a game, one at a time.
 
     Args:
-        rules: the game.
         solver: solves the decisions.
         hinting: solves decisions that the player has not made yet; None for `solver`.
     """

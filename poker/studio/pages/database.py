@@ -92,7 +92,6 @@ def make(
 
     Args:
         _: unused.
-        game: the game.
         reviewer: the agent that reviews; None for none.
         log: a file of hands that every visitor sees; None for none.
         played: folder of the hands played at the table.

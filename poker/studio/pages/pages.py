@@ -16,7 +16,6 @@ class Page:
 
     Attributes:
         path: its address.
-        title: its title.
         module: module with a function `make`, which takes `needs` and the settings and returns a function that fills
             the page.
         settings: the settings, by the names of that function's arguments.

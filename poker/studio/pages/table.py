@@ -52,8 +52,6 @@ def make(
 
     Args:
         needs: ends the server with the error of a future.
-        game: the game.
-        agents: the agents.
         reviewer: the agent that solves for reviews if none of `agents` can.
         out: folder of the hands.
         processes: processes of the agents, as in `Pool`.
@@ -192,7 +190,6 @@ class Controls:
         """Build the controls.
 
         Args:
-            visit: the visit.
             seen: the state that they act on.
             after: called after an action.
             review: opens a hint or review of a hand.

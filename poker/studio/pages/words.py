@@ -75,7 +75,6 @@ def action_name(betting: Betting, action: int, big_blind: int | None = None) -> 
 
     Args:
         betting: betting before the action.
-        action: the action.
         big_blind: as in `chips`.
     """
     verb, player = betting.verb(action), betting.to_act

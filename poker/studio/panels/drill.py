@@ -27,7 +27,6 @@ class DrillPanel:
 
     Args:
         base: the database.
-        game: the game.
         solver: solves the decisions.
         search: returns the search from whose decisions the drill draws.
     """

@@ -19,11 +19,7 @@ _NO_HAND = "<p class=quiet>The agent has not seen a finished hand yet.</p>"
 
 
 class ReadPanel:
-    """Panel with the agent's model of the visitor, updated after each hand.
-
-    Args:
-        game: the game.
-    """
+    """Panel with the agent's model of the visitor, updated after each hand."""
 
     def __init__(self, game: TableGame) -> None:
         """Make an empty panel."""

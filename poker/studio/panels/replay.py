@@ -20,7 +20,6 @@ def steps(hand: PlayedHand, seat: int) -> list[HandState]:
     """Return what a player saw before each action, at each street without betting, and at the end.
 
     Args:
-        hand: the hand.
         seat: the player's seat.
 
     Returns:

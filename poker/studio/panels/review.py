@@ -143,7 +143,6 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     """Return the HTML of a reviewed decision: actions with frequency and EV, the loss, answers, and the grids.
 
     Args:
-        one: the review.
         note: text below it.
         big_blind: chips of a big blind, to show amounts in big blinds; None for chips.
     """

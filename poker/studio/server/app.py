@@ -49,7 +49,6 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
     """Serve pages until the process is interrupted or a page reports an error.
 
     Args:
-        pages: the pages.
         listening: socket that listens.
         token: token that browsers must know; None for none.
         url: address that is printed.
@@ -161,7 +160,6 @@ async def loaded(future: "Future[T]", what: str) -> T:
     """Return the result of `future`; until it is done the page shows what is being loaded.
 
     Args:
-        future: the future.
         what: name of what is being loaded.
     """
     if not future.done():

@@ -35,7 +35,6 @@ class Visit:
     """A visitor's game.
 
     Attributes:
-        game: the game.
         result: the result so far.
         folder: folder of the game.
         reviews: reviews of its hands.
@@ -70,8 +69,6 @@ class Visitors:
     memory, and two servers would deal the same hands.
 
     Args:
-        rules: the game.
-        specs: the agents.
         reviewer: the agent that solves for reviews if none of `specs` can.
         out: folder of the games.
         processes: processes of the agents, as in `Pool`.
@@ -127,7 +124,6 @@ class PooledSolver(Agent):
     """An agent of a pool that solves for one owner.
 
     Attributes:
-        pool: the pool.
         owner: name of the owner.
         name: name of the agent.
     """
@@ -166,7 +162,6 @@ def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int
     """Return a pool of processes that solve for reviews, beside the processes that play.
 
     Args:
-        game: the game.
         specs: the agents by name.
         processes: processes, as in `Pool`.
     """

@@ -24,7 +24,6 @@ class LoadedAgent:
 
     Args:
         agent: the agent (`poker.agents.base`).
-        game: the game.
         seed: seed with which the agent is reset.
     """
 
@@ -60,9 +59,6 @@ class LoadedAgent:
 
     def strategy(self, state: HandState) -> Columns:
         """Return the strategy of the player to act, as a table with a row for each possible hand.
-
-        Args:
-            state: the state.
 
         Returns:
             columns `hand`, `weight`, and the probability of each action. `weight` is how likely the agent would have
@@ -100,7 +96,6 @@ class LoadedAgent:
         """Show a finished hand to an agent that learns.
 
         Args:
-            hand: the hand.
             opponent: the player from whom the agent learns; it sees the hand from the other player's seat.
 
         Raises:
@@ -133,7 +128,6 @@ class LoadedAgent:
         """Review a player's decisions in a hand, as a table with a row for each action at each decision.
 
         Args:
-            hand: the hand.
             player: the player's name.
 
         Returns:

@@ -19,7 +19,6 @@ def run(
     """Answer questions until stdin ends.
 
     Args:
-        game: the game.
         agents: the agents that can be queried.
         reviewer: the agent that reviews if none of `agents` can.
         threads: threads of a solve.

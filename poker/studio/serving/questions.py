@@ -142,8 +142,6 @@ class QuestionKind(NamedTuple):
 
     Attributes:
         title: title of the address or tool.
-        question: type of the question.
-        answer: type of the answer.
     """
 
     title: str
@@ -164,7 +162,6 @@ class Desk:
     """Answers questions one at a time in its own process, which starts with the first question.
 
     Args:
-        game: the game.
         agents: the agents that can be queried.
         reviewer: the agent that reviews if none of `agents` solves.
         threads: threads of a solve.
@@ -192,9 +189,6 @@ class Queue:
     """Questions that wait for a desk, which answers one at a time.
 
     They wait without a thread, so that they do not hold up pages and files, which are served by threads.
-
-    Args:
-        desk: the desk.
     """
 
     def __init__(self, desk: Desk) -> None:

@@ -38,7 +38,6 @@ def make(
 
     Args:
         _: unused.
-        game: the game.
         agents: the agents that can be queried.
         reviewer: the agent that reviews if none of `agents` can.
         threads: threads of a solve.

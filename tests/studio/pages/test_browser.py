@@ -76,7 +76,7 @@ def test_hands_reload_review(browser: Browser) -> None:
     browser.check_page()
 
 
-def test_the_first_line_of_make_test_names_what_is_skipped() -> None:
+def test_the_first_line_of_make_test_names_the_skipped_tests() -> None:
     installed = (f"--old-file=.venv/.{name}" for name in ("installed", "extras"))
     recipe = subprocess.run(["make", "-n", *installed, "test"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert recipe.stdout.splitlines()[0].split()[1:] == ["-m", "tests.needs"]
