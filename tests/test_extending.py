@@ -19,6 +19,7 @@ from poker.depth_limit import inputs
 from poker.solvers.blueprint import CONTINUATIONS
 from poker.store.artifacts import MismatchedArtifactError, open_artifact
 from tests.artifacts import write_leaf_net
+from tests.cases import table
 from tests.commands import Done, call_here, run_here, run_program
 from tests.killed import ROOT
 from tests.models.shards import write_leaf_states
@@ -78,24 +79,7 @@ def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path) -> Non
     assert record["configuration"]["game"]["num_ranks"] == 5
 
 
-BROKEN = {
-    "broken.py": """
-from poker.agents.base import Agent
-class Broken(Agent):
-    def __init__(self):
-        super().__init__("broken")
-    def act(self, state): raise ValueError("no idea")
-def evaluate(*, out): raise ValueError("no idea")
-""",
-    "nets.py": """
-from torch import nn
-class Broken(nn.Module):
-    def forward(self, x): raise RuntimeError("no idea")
-""",
-    "conf/agents/broken.yaml": "# @package agent.broken\n_target_: mine.broken.Broken\n",
-    "conf/net/broken.yaml": "_target_: mine.nets.Broken\n",
-    "conf/evaluate/broken.yaml": "# @package _global_\nevaluate: {_target_: mine.broken.evaluate, out: x}\n",
-}
+BROKEN = table(__file__, "BROKEN")
 
 
 @pytest.mark.parametrize(

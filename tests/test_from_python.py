@@ -17,6 +17,7 @@ from poker.formats.played import HistoryError
 from poker.game.rules import CALL
 from poker.game.state import HandState
 from poker.run.errors import PokernetsError
+from tests.cases import table
 from tests.commands import run_script
 from tests.formats.samples import sample
 from tests.killed import ROOT
@@ -25,28 +26,7 @@ NOTEBOOK = ROOT / "docs" / "agent.ipynb"
 PAGE = (ROOT / "docs" / "from_python.md").read_text()
 PROGRAMS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
 SPOT = {"board": "QsJh2h8d2c", "oop_range": "AA", "ip_range": "KK", "pot": 2, "stack": 9, "bet": "a"}
-TOLD = {
-    "Ask an agent": r"""1326 hands, fold, call, raise .*
-AdAc fold 0%, .*
-7c2d fold \d+%, .*
-KsQs fold \d+%, .*
-it plays \d+
-""",
-    "Play a hand": r"[cfr0-9/]+ .* the button wins -?\d+\n",
-    "Let it learn": r"folds \d+%, calls \d+%, raises \d+%; trusted \d+%\n",
-    "Solve a spot": r"""out of position 43\.\d\d of 60 chips, exploitable for 0\.1\d
-(\w{4} folds \d+% and is worth .* chips
-){3}""",
-    "Leaf values and opponents": r"""(\w{4} against KhQh: blueprint [+-].*
-){3}\{'fold': 0\.\d+, 'check/call': .*\}
-""",
-    "OpenSpiel": r"[+-]\d+\.\d big blinds a hand\n",
-    "Measure, and read the hands": r"""(.*
-)+\('equity', 'always_call'\) \['\+.* mbb/hand', '-.*\]
-equity won \+(.*) big blinds
-always_call won -\2 big blinds
-""",
-}
+TOLD = table(__file__, "TOLD")
 
 
 @pytest.fixture(scope="module")

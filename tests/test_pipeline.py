@@ -6,31 +6,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cases import table
 from tests.killed import ROOT
 
-PARTS = (
-    "conf",
-    "data_gen",
-    "models",
-    "poker",
-    "Makefile",
-    "constraints.txt",
-    "evaluate.py",
-    "pyproject.toml",
-    "train.py",
-)
-KILLED = {
-    "job=abstraction": "poker.abstraction.methods:PotentialAware.build 3",
-    "job=blueprint": "data_gen.blueprint:_Training.save 1",
-    "job=leaf_table": "data_gen.support.progress:JobProgress.update 1",
-    "job=leaf_states": "data_gen.support.progress:JobProgress.update 1",
-    "job=opponent_actions": "data_gen.support.progress:JobProgress.update 1",
-    "model=leaf": "models.leaf.module:LeafModule.training_step 6",
-    "model=opponent": "models.opponent.module:OpponentModule.training_step 6",
-}
+LEFT_OUT = shutil.ignore_patterns(".*", "artifacts", "build", "docs", "runs", "trained")
+KILLED = table(__file__, "KILLED")
 """Where each step is killed: when a method has returned so often."""
 PYTHON = f"""#!/bin/sh
 unset KILL
@@ -45,15 +29,7 @@ exec {sys.executable} "$@"
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of what the pipeline needs, with compiled kernels, where make finds everything installed."""
-    for part in (ROOT / name for name in PARTS):
-        target = tmp_path / part.name
-        if part.is_dir():
-            shutil.copytree(part, target, ignore=shutil.ignore_patterns("trained"))
-        else:
-            shutil.copy2(part, target)
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "__init__.py").touch()
-    shutil.copy2(ROOT / "tests" / "killed.py", tmp_path / "tests")
+    shutil.copytree(ROOT, tmp_path, ignore=LEFT_OUT, dirs_exist_ok=True)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / ".installed").touch()
     (tmp_path / ".venv" / "bin" / "python").write_text(PYTHON)
@@ -65,14 +41,9 @@ def start(checkout: Path, interrupted: str = "no") -> subprocess.Popen[str]:
     """Start the pipeline as the first make of all."""
     foreign = ("MAKE", "MFLAGS", "POKERNETS_", "PYTHONPATH")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return subprocess.Popen(
-        ["make", "pipeline", "SCALE=tiny"],
-        cwd=checkout,
-        env={**environment, "INTERRUPTED": interrupted},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    command = "make", "pipeline", "SCALE=tiny"
+    return subprocess.Popen(command, cwd=checkout, env={**environment, "INTERRUPTED": interrupted}, **pipes)
 
 
 def fingerprints(checkout: Path, interrupted: str = "no") -> dict[str, str]:

@@ -14,15 +14,10 @@ from poker.kernels.cards import strength
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.ranks import rank_hands
 from tests.abstraction.strengths import FULL, river_counts, turn_distribution
+from tests.cases import table
 from tests.games import HEADS_UP as RULES
 
-BOARDS = {
-    "flop": "AhKh7c",
-    "paired flop": "9c9d2s",
-    "turn": "Th9h8c2d",
-    "river": "QcQd5s5hJc",
-    "flush river": "2h7hJhKhAc",
-}
+BOARDS = table(__file__, "BOARDS")
 HANDS = ["QhJh", "7d7s", "3c2c", "AsAd", "Qs5c", "6h5h"]
 
 

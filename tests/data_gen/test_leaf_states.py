@@ -33,13 +33,8 @@ from tests.blueprints import random_blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests, tiny_blueprint
 from tests.games import load_rules
 
-SMALL = (
-    "job=leaf_states",
-    "job.settings.boards_per_shard=2",
-    "job.settings.states_per_board=2",
-    "job.settings.preflop_share=1.0",
-    "cluster.processes=2",
-)
+SIZES = "job.settings.boards_per_shard=2 job.settings.states_per_board=2 job.settings.preflop_share=1.0"
+SMALL = "job=leaf_states", *SIZES.split(), "cluster.processes=2"
 
 
 @pytest.mark.slow

@@ -16,16 +16,11 @@ import pytest
 from poker.kernels import ahead
 from poker.kernels.cards.ranks import rank_hands
 from poker.kernels.registry import ENTRIES, Entry, entry
+from tests.cases import table
 from tests.solvers.games import SPOTS
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = (
-    "evaluate.py evaluate=match agents=[random,always_call] hands=2",
-    "evaluate.py evaluate=spot spot=turn.json exploitability=0.5",
-    "evaluate.py evaluate=exploitability game=leduc solver=cfr_plus iterations=5",
-    "-m data_gen job=blueprint game=leduc job.iterations=2000",
-    "-m data_gen job=blueprint game=leduc solver=smooth_uct job.iterations=2000 artifacts=smooth",
-)
+COMMANDS = table(__file__, "COMMANDS")
 
 WATCHED = """
 import os
@@ -72,7 +67,7 @@ def test_an_index_of_classes_that_are_gone_counts_as_stale(monkeypatch: pytest.M
     assert file._load_index() == {}
 
 
-MADE_UP: dict[str, str] = json.loads(Path(__file__).with_suffix(".json").read_text())
+MADE_UP: dict[str, str] = table(__file__, "MADE_UP")
 """Files of a made-up package by name: a kernel that calls another one, which uses a constant."""
 CALL = "from poker.kernels.caller import called; print(called(3), called.stats.cache_misses.total())"
 """Prints the result of the made-up kernel, and how often it was compiled."""

@@ -1,4 +1,4 @@
-"""`train.py model=leaf` as a user runs it: it learns, exports, resumes after SIGKILL, reuses and refuses."""
+"""`train.py model=leaf` as a user runs it: it learns, exports, reuses and refuses (killed: tests.test_pipeline)."""
 
 import contextlib
 import re
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from conf.compose import build, compose
@@ -19,28 +18,17 @@ from poker.store.artifacts import MissingArtifactError, open_artifact
 from tests.cases import cases
 from tests.commands import Done, run_here
 from tests.games import choices
-from tests.killed import ROOT, run_killed
+from tests.killed import ROOT
 from tests.models.shards import NOISE, truth, write_leaf_states
 
 GROUPS = ("callbacks", "data", "logger", "model", "net", "trainer")
-TRAINING_STEP = "models.leaf.module:LeafModule.training_step"
 
 
 def command(*overrides: str) -> list[str]:
     """A training run of a few seconds on one thread, with relative folders, as the defaults are."""
-    settings = {
-        "artifacts": "artifacts",
-        "runs": "runs",
-        "trainer.accelerator": "cpu",
-        "trainer.log_every_n_steps": 20,
-        "trainer.max_epochs": 5,
-        "net.hidden": "[64,32]",
-        "data.batch_rows": 512,
-        "data.epoch_rows": 150_000,
-        "model.optimizer.lr": 0.005,
-    }
-    base = [f"{key}={value}" for key, value in settings.items()]
-    return [sys.executable, str(ROOT / "train.py"), "model=leaf", *base, *overrides]
+    folders = "artifacts=artifacts runs=runs trainer.accelerator=cpu trainer.log_every_n_steps=20 trainer.max_epochs=5"
+    small = "net.hidden=[64,32] data.batch_rows=512 data.epoch_rows=150000 model.optimizer.lr=0.005"
+    return [sys.executable, str(ROOT / "train.py"), "model=leaf", *folders.split(), *small.split(), *overrides]
 
 
 def run(work: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
@@ -122,18 +110,3 @@ def test_settings_that_shape_a_net_have_a_run_of_their_own(override: str) -> Non
 def test_settings_that_show_a_training_do_not() -> None:
     shown = ("callbacks.progress.refresh_rate=9", "~callbacks.throughput", "trainer.profiler=simple", "logger=csv")
     assert run_folder(compose("train", [*shown])) == run_folder(compose("train", []))
-
-
-@pytest.mark.slow
-def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp_path: Path) -> None:
-    write_leaf_states(tmp_path / "artifacts" / "leaf_states", rows=50_000)
-    with contextlib.chdir(tmp_path):
-        run_killed(TRAINING_STEP, 700, *command()[1:])  # in the middle of the third epoch
-    assert not (tmp_path / "artifacts" / "leaf_net").exists()
-    (last,) = (tmp_path / "runs").glob("leaf_net-*/checkpoints/last.ckpt")
-    assert torch.load(last, weights_only=True)["epoch"] == 1
-
-    done = run(tmp_path)
-    assert done.returncode == 0, done.stderr
-    resumed, whole = (open_artifact(work / "artifacts" / "leaf_net", LEAF_NET) for work in (tmp_path, trained))
-    assert resumed.fingerprint == whole.fingerprint  # which has the checksum of the weights

@@ -19,17 +19,10 @@ def test_it_is_small_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_it_plays(tmp_path: Path, device: str) -> None:
-    match = [
-        "evaluate=match",
-        "agents=[depth_limited,always_call]",
-        f"artifacts={TRAINED}",
-        "hands=4",
-        f"search.solver.device={device}",
-        *([] if device == "cpu" else ["search.solver.iterations=[4,4,4,4]"]),
-        f"runs={tmp_path}",
-        "cluster.processes=1",
-    ]
-    assert run_here("evaluate", *match).returncode == 0
+    match = ["evaluate=match", "agents=[depth_limited,always_call]", "hands=4", "cluster.processes=1"]
+    places = f"artifacts={TRAINED}", f"runs={tmp_path}", f"search.solver.device={device}"
+    few = [] if device == "cpu" else ["search.solver.iterations=[4,4,4,4]"]
+    assert run_here("evaluate", *match, *places, *few).returncode == 0
     [results] = tmp_path.rglob("results.json")
     assert json.loads(results.read_text())["agents"]["depth_limited"]["units"] == 2  # deals, each in both seats
 

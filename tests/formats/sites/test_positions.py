@@ -3,18 +3,10 @@
 import pytest
 
 from poker.formats.histories import PARTY, PHH, WINAMAX, format_of, hand_texts
+from tests.cases import table
 from tests.formats.samples import read, read_all, refused, sample
 
-HANDS = {
-    "ignition_lines_in_table_order": ["Hero SB -250, Big Blind BB -100, UTG CO 350, Dealer BTN 0"],
-    "ignition_registration_numbers": ["Small Blind SB -50, Big Blind BB -100, Hero CO 150, Dealer BTN 0"],
-    "pokerstars_dead_small_blind": ["P3 BB -1, P4 HJ 0, P5 CO 0, P1 BTN 1"],
-    "two_sites": ["P2 BB 0.5, P1 BTN -0.5", "Hero BB 1, Dealer BTN -1"],
-    "partypoker_2026": ["P1 SB -0.1, Hero BB -0.75, P3 BTN 0.85"],
-    "partypoker_side_pots": ["P2 SB 18.5, P3 BB 38.5, P1 BTN -60"],
-    "ggpoker_blinds_below_the_header": ["bb000002 SB -360, Hero BB 360, aa000001 BTN 0"],
-    "ggpoker_turn_in_another_order": ["bb000002 BB -1000, aa000001 BTN 1000"],
-}
+HANDS = table(__file__, "HANDS")
 """Name, position and net of each player, in the order of the rules."""
 
 

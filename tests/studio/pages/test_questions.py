@@ -26,7 +26,7 @@ from poker.studio.serving import mcp, questions
 from poker.studio.serving.loaded_agent import LoadedAgent
 from poker.studio.serving.questions import KINDS, Desk, SpotQuestion
 from poker.studio.serving.web import interface
-from tests.cases import cases
+from tests.cases import cases, table
 from tests.formats.sites.test_pokerstars import LIMIT
 from tests.formats.test_ohh import HAND, text_of
 from tests.games import HEADS_UP as RULES
@@ -37,15 +37,7 @@ from tests.studio.pages.browser import Browser, open_browser
 from tests.studio.pages.serving import serving
 from tests.studio.pages.test_server import rubbish
 
-RIVER: dict[str, Any] = {
-    "board": "QsJh2h8d3c",
-    "oop_range": "AA-88,AKs-A9s,AKo",
-    "ip_range": "JJ-22,AQs-A2s,KQo",
-    "pot": 60,
-    "stack": 270,
-    "bets": {"bet": "50%,a", "raise": "60%"},
-    "words": "check bet30",
-}
+RIVER: dict[str, Any] = table(__file__, "RIVER")
 LAPTOP = (f"artifacts={pokernets.TRAINED}/laptop.bundle", "scale=laptop", "search=quick")
 
 

@@ -23,7 +23,7 @@ from poker.play.network.client import DealerSeat
 from poker.play.network.dealer import Times
 from poker.run.commands import COMMANDS
 from poker.run.errors import PokernetsError
-from tests.cases import cases
+from tests.cases import cases, table
 from tests.evaluation.matches.acpc.table import RANDOM, check_log, deal, dealt, free_ports, sit_down
 from tests.games import HEADS_UP, load_rules
 from tests.given import given
@@ -279,12 +279,7 @@ class Dealer:
         self.connection.sendall(data)
 
 
-STATES = [
-    "MATCHSTATE:1:7::|JdTc",
-    "MATCHSTATE:1:7:c:|JdTc",
-    "MATCHSTATE:1:7:cc/:|JdTc/6dJc9c",
-    "MATCHSTATE:1:7:cc/c:|JdTc/6dJc9c",
-]
+STATES = table(__file__, "STATES")
 
 
 CALLS = partial(AlwaysCall, name="call")
