@@ -236,6 +236,7 @@ def test_a_setting_with_which_no_net_can_be_trained_is_one_line(train: Train, se
 def test_interruption_prints_how_to_continue(
     train: Train, monkeypatch: pytest.MonkeyPatch, interruption: signal.Signals, status: int
 ) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a library of an earlier test may have its own handler
     monkeypatch.setattr(LeafModule, "on_train_epoch_end", lambda _: signal.raise_signal(interruption))
     done = train(status=status)
     assert done.stderr.endswith("interrupted; run the same command to continue\n")

@@ -31,7 +31,7 @@ assert not asked
 from models.leaf.runner import LeafRunner
 from models.training.mlp import Mlp
 from poker.solve.solver import DepthLimitedSolver, SolverSettings
-from tests.search.torch.test_batches import MENU, request
+from tests.solve.torch.test_batches import MENU, request
 asked.clear()
 for device in ("cpu", "torch"):
     LeafRunner(Mlp(34, [8], 4), device=device).values(np.zeros((3, 34), np.float32))

@@ -78,7 +78,8 @@ def test_hands_reload_review(browser: Browser) -> None:
 
 def test_the_first_line_of_make_test_names_the_skipped_tests() -> None:
     installed = (f"--old-file=.venv/.{name}" for name in ("installed", "extras"))
-    recipe = subprocess.run(["make", "-n", *installed, "test"], cwd=ROOT, capture_output=True, text=True, check=True)
+    make = "make", "-n", "--no-print-directory"
+    recipe = subprocess.run([*make, *installed, "test"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert recipe.stdout.splitlines()[0].split()[1:] == ["-m", "tests.needs"]
     command = [sys.executable, "-m", "tests.needs"]
     done = subprocess.run(command, cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True, check=True)
