@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("pokernets", "poker", "data_gen", "models", "conf")
-MOST_CODE_LINES = {"outside tests": 35_779, "tests": 24_588}
+MOST_CODE_LINES = {"outside tests": 35_779, "tests": 24_587}
 """Caps that only fall: whoever deletes code lowers them to the new numbers, and nobody raises them."""
 MOST_MODULES, MOST_ARROWS, MOST_RIDDLES = 10, 162, 708
 RIDDLES = {

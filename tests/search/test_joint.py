@@ -16,7 +16,6 @@ from poker.run.errors import PokernetsError
 from poker.search.joint import JointSearch
 from poker.search.opponent_decision import IMPROBABLE
 from poker.solve.flops import SampledFlops
-from poker.solve.solution import RoundSolution
 from poker.solve.solver import DepthLimitedSolver
 from poker.solve.types import Request, SolverSettings
 from poker.solvers.vector.game import estimated_hand_actions
@@ -125,20 +124,8 @@ def test_settings_that_a_joint_search_cannot_honour_are_refused(settings: dict[s
         even_solver(**JOINT, **settings)
 
 
-class JointRounds(RandomRounds):
-    """Random strategies that differ by searcher, with the request of each solution."""
-
-    def __init__(self) -> None:
-        super().__init__(load_menu("demo"), by_seat=True)
-        self.requests: list[Request] = []
-
-    def __call__(self, request: Request) -> RoundSolution:
-        self.requests.append(request)
-        return replace(super().__call__(request), request=request)
-
-
-def joint_search(noise: float = 0.0) -> tuple[JointSearch, JointRounds]:
-    rounds = JointRounds()
+def joint_search(noise: float = 0.0) -> tuple[JointSearch, RandomRounds]:
+    rounds = RandomRounds(load_menu("demo"), by_seat=True)
     return JointSearch(RULES, 0, rounds, opponent_noise=noise, remembered=99, follow=True, both_sides=1), rounds
 
 

@@ -11,11 +11,11 @@ from poker.game.beliefs import observe_action, observe_board, start_ranges
 from poker.game.betting import Betting
 from poker.game.cards import parse_cards
 from poker.game.rules import CALL, FOLD, Rules
-from poker.kernels.types import Ranges, Singles
+from poker.kernels.types import Singles
 from poker.run.errors import PokernetsError
 from poker.search.nested import NestedSearch, together
 from poker.solve.clock import Clock
-from poker.solve.modelled import Exploit, Modelled
+from poker.solve.modelled import Exploit
 from poker.solve.solution import RoundSolution, RoundValues
 from poker.solve.solver import DepthLimitedSolver
 from poker.solve.types import NodePolicy, Request, SolverSettings
@@ -29,21 +29,17 @@ BOARD = parse_cards("2cKdAh7s9h")
 
 
 class RandomRounds:
-    """A round solver whose strategies are noise drawn from the root, and that remembers what it was asked."""
+    """A round solver whose strategies are noise drawn from the root, and that stores the requests."""
 
     def __init__(self, menu: BetMenu, by_seat: bool = False) -> None:
         self.menu, self.by_seat = menu, by_seat
+        self.requests: list[Request] = []
         self.calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
-        self.ranges: list[Ranges] = []
-        self.alternatives: list[Singles | None] = []
-        self.modelled: list[Modelled | None] = []
 
     def __call__(self, request: Request) -> RoundSolution:
-        root, board, ranges, searcher, at_root, alternatives, modelled, _ = request
-        self.alternatives.append(alternatives)
-        self.modelled.append(modelled)
+        root, board, _, searcher, at_root, *_ = request
+        self.requests.append(request)
         self.calls.append((root.text(), board, at_root))
-        self.ranges.append(ranges)
         menu = self.menu
         for total in at_root:
             menu = menu.with_action(root, total)
@@ -55,7 +51,13 @@ class RandomRounds:
             actions = tree.actions(int(node))
             probs = rng.dirichlet(np.ones(len(actions)), root.rules.num_hands).astype(np.float32)
             policies[tree.path(int(node))] = NodePolicy(int(tree.player[node]), actions, probs)
-        return RoundSolution(root, policies)
+        return RoundSolution(root, policies, request=request)
+
+
+def conceded(rounds: RandomRounds) -> list[int | None]:
+    """The value of the first hand that each solve must not exceed."""
+    bounds = [request.alternatives for request in rounds.requests]
+    return [None if values is None else int(values[0]) for values in bounds]
 
 
 def played(rules: Rules, actions: Iterable[int]) -> Betting:
@@ -112,7 +114,7 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
     reply = from_start(rounds, rules, played(rules, [raise_to]))
     ranges = observe_action(ranges, 0, reply.probability(CALL), 0.03, len(reply.actions))
     ranges = observe_board(ranges, BOARD[:3])
-    np.testing.assert_array_equal(rounds.ranges[1], ranges)
+    np.testing.assert_array_equal(rounds.requests[1].ranges, ranges)
     flop = played(rules, [raise_to, CALL])
     check = given(rounds(Request(flop, BOARD[:3], ranges, 1)).at(flop))
     expected = observe_action(ranges, 0, check.probability(CALL), 0.03, len(check.actions))
@@ -166,7 +168,7 @@ def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) 
     raise_to = first_raise(nested, rules)
     reply = from_start(rounds, rules, played(rules, [raise_to]))
     nested.policy(played(rules, [raise_to, CALL]), BOARD[:3])
-    first, _, second = rounds.modelled
+    first, _, second = (request.modelled for request in rounds.requests)
     assert first is not None
     assert second is not None
     np.testing.assert_allclose(first.share, 0.5)
@@ -176,7 +178,7 @@ def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) 
     share = 0.98 * 0.5 * 0.9 * 0.3 / (0.98 * taken + 0.02 / actions)
     np.testing.assert_allclose(second.share, np.minimum(share, 0.5), rtol=1e-5)
     believed = observe_board(observe_action(start_ranges(rules), 0, taken, 0.02, actions), BOARD[:3])
-    np.testing.assert_allclose(rounds.ranges[-1][0], believed[0], rtol=1e-5)
+    np.testing.assert_allclose(rounds.requests[-1].ranges[0], believed[0], rtol=1e-5)
 
 
 def test_the_opponents_actions_are_explained_to_the_last(rules: Rules) -> None:
@@ -209,7 +211,7 @@ def test_a_model_without_trust_is_watched_and_not_solved_against(rules: Rules) -
     line = played(rules, [300, CALL, CALL])
     np.testing.assert_array_equal(nested.policy(line, BOARD[:3]).probs, sound.policy(line, BOARD[:3]).probs)
     np.testing.assert_array_equal(nested.belief(line, BOARD[:3]).ranges, sound.belief(line, BOARD[:3]).ranges)
-    assert all(modelled is None for modelled in rounds.modelled)
+    assert all(request.modelled is None for request in rounds.requests)
     assert len(nested.explained(line.apply(400).apply(FOLD), BOARD)) == 3
 
 
@@ -291,20 +293,18 @@ def test_conceded_values_are_passed_to_the_next_solve(rules: Rules) -> None:
     rounds = NumberedRounds(load_menu("demo"))
     nested = NestedSearch(rules, 0, rounds, opponent_noise=0.01, remembered=1000)
     reply = nested.policy(played(rules, [277]), ())
-    assert rounds.alternatives == [None]  # the first of the hand
+    assert conceded(rounds) == [None]  # the first of the hand
     again = min(action for action in reply.actions if action > 0)
     nested.policy(played(rules, [277, again, CALL]), BOARD[:3])  # a known call, then the flop, where seat 0 acts first
     assert rounds.calls[-1][0] == f"r277r{again}c/"
-    given = [None if values is None else int(values[0]) for values in rounds.alternatives]
-    assert given == [None, 13]
+    assert conceded(rounds) == [None, 13]
     nested.policy(played(rules, [277, again, CALL, CALL, 5555]), BOARD[:3])  # the bet is solved from before it
-    given = [None if values is None else int(values[0]) for values in rounds.alternatives]
-    assert given == [None, 13, 21]
+    assert conceded(rounds) == [None, 13, 21]
     fresh = NumberedRounds(load_menu("demo"))
     NestedSearch(rules, 0, fresh, opponent_noise=0.01, remembered=1000).policy(
         played(rules, [277, again, CALL, CALL, 5555]), BOARD[:3]
     )
-    assert [None if values is None else int(values[0]) for values in fresh.alternatives] == given
+    assert conceded(fresh) == conceded(rounds)
 
 
 def test_solutions_before_an_action_know_nothing_of_it(rules: Rules) -> None:
