@@ -45,16 +45,16 @@ def check_names(kind: str, settings: Mapping[str, Any], others: Collection[str] 
 
     Args:
         kind: the key of the settings in the configuration, such as `agent`.
-        settings: settings by name; those of chosen parts have a `_target_`.
+        settings: settings by name; a chosen part has a `_target_`.
         others: names of parts that are not chosen and may have settings all the same.
 
     Raises:
         PokernetsError: a name is unknown; the message gives the nearest known name.
     """
     chosen = [name for name, node in settings.items() if isinstance(node, Mapping) and "_target_" in node]
-    known = {*chosen, *others}
-    for name in settings.keys() - known:
-        nearest = "".join(f"; did you mean {kind}.{match}?" for match in get_close_matches(name, known, 1))
+    names = {*chosen, *others}
+    for name in settings.keys() - names:
+        nearest = "".join(f"; did you mean {kind}.{match}?" for match in get_close_matches(name, names, 1))
         raise PokernetsError(f"{kind}.{name} has settings, but there is no such {kind}{nearest}")
 
 

@@ -152,8 +152,17 @@ def test_the_trainer_trains_on_as_little_as_one_likes(train: Train, tmp_path: Pa
 
 
 @pytest.mark.parametrize("precision", ["bf16-mixed", "32-true"])
-def test_gradients_are_clipped_in_every_precision(train: Train, precision: str) -> None:
-    train("trainer.gradient_clip_val=0.1", f"trainer.precision={precision}")
+def test_gradients_are_clipped_in_every_precision(
+    train: Train, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    norms = list[float]()
+
+    def record(module: LeafModule, _: object) -> None:  # the gradients of the step before
+        norms.append(float(torch.nn.utils.get_total_norm([p.grad for p in module.parameters() if p.grad is not None])))
+
+    monkeypatch.setattr(LeafModule, "on_before_zero_grad", record)
+    train("trainer.gradient_clip_val=0.01", f"trainer.precision={precision}")
+    assert max(norms) == pytest.approx(0.01, rel=1e-3)
 
 
 def test_best_checkpoints_survive(train: Train, tmp_path: Path) -> None:

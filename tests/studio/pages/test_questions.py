@@ -215,10 +215,13 @@ def test_a_line_that_is_no_message_is_refused(line: str, number: object, monkeyp
     assert refusal["error"]["message"].startswith("this line is not a message of JSON-RPC: ")
 
 
-def test_tools_end_once_nobody_reads_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_end_quietly_once_nobody_reads_their_answers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     talk_to_tools(monkeypatch, "rubbish", os.fdopen(theirs, "wb", closefd=False))
+    assert capsys.readouterr().err == ""
 
 
 def test_questions_wait_without_threads_and_more_than_a_few_are_refused() -> None:
